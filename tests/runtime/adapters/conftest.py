@@ -1,4 +1,4 @@
-"""A session over a store in a file: what is plugged in does not see the store."""
+"""A session over a store in a file."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -20,7 +20,7 @@ START: str = GRAPH.START
 
 
 class Model(BaseChatModel):
-    """Says one answer after the other, piece by piece, and remembers what it was asked."""
+    """Streams one reply after the other, and keeps the prompts that it receives."""
 
     answers: list[list[Any]]
     prompts: list[list[BaseMessage]] = Field(default_factory=list[list[BaseMessage]])
@@ -57,7 +57,7 @@ USAGE: Any = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
 
 
 def call(name: str, *pieces: str, id: str = "c1") -> list[AIMessageChunk]:
-    """An answer that calls a tool, its input in pieces."""
+    """A response that calls a tool, its input in pieces."""
     first: list[Any] = [{"name": name, "args": pieces[0], "id": id, "index": 0, "type": "tool_call_chunk"}]
     return [
         AIMessageChunk(content="", tool_call_chunks=first),
@@ -84,11 +84,11 @@ def dig(depth: int) -> str:
 def graph_of(model: Model, *tools: Any, memory: Any = None) -> Any:
     """A model and its tools, in a loop."""
 
-    async def speak(state: Any) -> dict[str, Any]:
+    async def call_model(state: Any) -> dict[str, Any]:
         return {"messages": [await model.ainvoke(state["messages"])]}
 
     builder: Any = GRAPH.StateGraph(GRAPH.MessagesState)
-    builder.add_node("speak", speak)
+    builder.add_node("speak", call_model)
     builder.add_edge(START, "speak")
     if tools:
         builder.add_node("tools", ToolNode(list(tools), handle_tool_errors=True))

@@ -1,4 +1,4 @@
-"""The same agent in every package: a model that follows a script, a tool that runs, a tool that is asked for.
+"""The same agent in every package: a scripted model, a tool that runs, and a tool that needs approval.
 
 What a model was sent is given in one form, whatever the package: who, and what was said, called or returned.
 """
@@ -16,28 +16,28 @@ Answer: TypeAlias = str | tuple[str, dict[str, Any]]
 Seen: TypeAlias = list[tuple[str, str]]
 
 
-class Made(NamedTuple):
-    """An agent, and what its model was sent."""
+class AdaptedAgent(NamedTuple):
+    """An agent, and the prompts that its model receives."""
 
     agent: Any
     prompts: Callable[[], list[Seen]]
     ran: list[int]
-    """The inputs that the tool was run with that needs an approval."""
+    """The inputs of the tool that needs approval, as it ran."""
 
 
 class Memory:
-    """What outlives a restart of an agent beside the store: a checkpointer, if the agent has one."""
+    """State outside of the store that survives a restart of an agent: a checkpointer, if there is one."""
 
     saver: Any = None
 
 
-Make: TypeAlias = Callable[[Sequence[Answer], Memory], Made]
+Make: TypeAlias = Callable[[Sequence[Answer], Memory], AdaptedAgent]
 
 _numbers = count(1)
 
 
-def own(answers: Sequence[Answer], memory: Memory) -> Made:
-    """Our own agent."""
+def own(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
+    """An `Agent` of Partita."""
     from partita.runtime.agent.agent import Agent
     from tests.runtime.agent.models import Model, reply, summary_of
 
@@ -55,12 +55,12 @@ def own(answers: Sequence[Answer], memory: Memory) -> Made:
 
     model = Model(*(reply(answer) for answer in answers))
     agent = Agent(model, tools=[dig, blast], name="digger")
-    return Made(
-        agent, lambda: [[(who, str(said)) for who, said in summary_of(one)] for one in model.prompts], ran
+    return AdaptedAgent(
+        agent, lambda: [[(kind, str(text)) for kind, text in summary_of(one)] for one in model.prompts], ran
     )
 
 
-def pydantic(answers: Sequence[Answer], memory: Memory) -> Made:
+def pydantic(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
     """An agent of Pydantic AI."""
     from pydantic_ai.messages import TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 
@@ -101,10 +101,12 @@ def pydantic(answers: Sequence[Answer], memory: Memory) -> Made:
             case _:
                 return type(part).__name__, ""
 
-    return Made(agent, lambda: [[short(part) for m in one for part in m.parts] for one in model.prompts], ran)
+    return AdaptedAgent(
+        agent, lambda: [[short(part) for m in one for part in m.parts] for one in model.prompts], ran
+    )
 
 
-def openai(answers: Sequence[Answer], memory: Memory) -> Made:
+def openai(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
     """An agent of the OpenAI Agents SDK."""
     from agents import Agent, function_tool
     from agents.testing import ScriptedModel
@@ -132,11 +134,11 @@ def openai(answers: Sequence[Answer], memory: Memory) -> Made:
     ]
     model = ScriptedModel(steps)
     agent = Agent(name="digger", model=model, tools=[dig, blast])
-    return Made(agent, lambda: [openai_seen(one.input) for one in model.calls], ran)
+    return AdaptedAgent(agent, lambda: [openai_prompt(one.input) for one in model.calls], ran)
 
 
-def openai_seen(items: Any) -> Seen:
-    """The input of a model of the Agents SDK, in short."""
+def openai_prompt(items: Any) -> Seen:
+    """The input of a model of the Agents SDK, as a summary."""
 
     def short(item: Any) -> tuple[str, str]:
         match item:
@@ -158,7 +160,7 @@ def _text(content: Any) -> str:
     return "".join(str(item.get("text")) for item in content if is_object(item)) if is_array(content) else ""
 
 
-def graph(answers: Sequence[Answer], memory: Memory) -> Made:
+def graph(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
     """A graph of LangGraph without a checkpointer."""
     from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
     from langchain_core.tools import tool
@@ -199,10 +201,12 @@ def graph(answers: Sequence[Answer], memory: Memory) -> Made:
                 return [(message.type, message.text)]
 
     made = graph_of(model, dig_tool, blast, memory=memory.saver)
-    return Made(made, lambda: [[part for m in one for part in short(m)] for one in model.prompts], ran)
+    return AdaptedAgent(
+        made, lambda: [[part for m in one for part in short(m)] for one in model.prompts], ran
+    )
 
 
-def graph_with_memory(answers: Sequence[Answer], memory: Memory) -> Made:
+def graph_with_memory(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
     """A graph of LangGraph with a checkpointer, which outlives the graph."""
     from langgraph.checkpoint.memory import InMemorySaver
 
@@ -210,7 +214,7 @@ def graph_with_memory(answers: Sequence[Answer], memory: Memory) -> Made:
     return graph(answers, memory)
 
 
-def graph_that_forgets(answers: Sequence[Answer], memory: Memory) -> Made:
+def graph_with_lost_memory(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
     """A graph of LangGraph with a checkpointer that is empty after a restart."""
     from langgraph.checkpoint.memory import InMemorySaver
 

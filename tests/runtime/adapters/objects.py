@@ -1,4 +1,4 @@
-"""Objects of the vendors' packages."""
+"""Objects of the packages of vendors."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any

@@ -14,7 +14,7 @@ Said = str | dict[int, DeltaToolCall] | dict[int, DeltaThinkingPart] | Exception
 
 
 class Model:
-    """Says one answer after the other, and remembers what it was asked."""
+    """Returns one reply after the other, and keeps the prompts that it receives."""
 
     def __init__(self, *answers: Sequence[Said]) -> None:
         self.prompts: list[list[ModelMessage]] = []

@@ -18,7 +18,7 @@ def says(text: str, id: str = "resp_1") -> ModelStep:
 
 
 def calls(*made: tuple[str, str], id: str = "resp_c") -> ModelStep:
-    """An answer that calls tools: each by its name and the JSON of its input."""
+    """A response that calls tools, each by its name and the JSON of its input."""
     items: list[JsonObject] = [
         ResponseFunctionToolCall(
             id=f"fc_{name}",

@@ -1,4 +1,4 @@
-"""What can be plugged in, and what an agent is asked."""
+"""What `as_agent` accepts, and the `AgentRequest` of a function."""
 
 import subprocess
 import sys
@@ -24,12 +24,12 @@ async def poet(ask: AgentRequest) -> str:
     return "Roses."
 
 
-def test_a_service_is_taken_as_it_is() -> None:
+def test_a_service_is_used_unchanged() -> None:
     service = ScriptedService(Script(scenes=()))
     assert as_agent(service) is service
 
 
-def test_a_name_is_looked_up() -> None:
+def test_a_name_is_looked_up_in_the_registry() -> None:
     assert as_agent("acp:cat").name == "acp"
 
 
@@ -40,16 +40,16 @@ def test_a_function_has_its_own_name_or_the_one_it_is_given() -> None:
 REFUSED: dict[str, tuple[Any, JsonObject, str]] = {
     "a number": (7, {}, "an async function that yields"),
     "a class": (ScriptedService, {}, "the class ScriptedService is not an agent"),
-    "a name nobody has": ("nobody", {}, "no agent 'nobody'"),
+    "an unknown name": ("nobody", {}, "no agent 'nobody'"),
     "another name for a service": (ScriptedService(Script(scenes=())), {"name": "x"}, "its own name"),
     "a format for a service": ("acp:cat", {"format": "anthropic"}, "for functions"),
 }
 
 
-@each_row(("thing", "how", "why"), REFUSED.values(), ids=REFUSED)
-def test_other_objects_are_refused(thing: Any, how: JsonObject, why: str) -> None:
-    with pytest.raises(AgentError, match=why):
-        as_agent(thing, **how)
+@each_row(("thing", "options", "message"), REFUSED.values(), ids=REFUSED)
+def test_other_objects_are_refused(thing: Any, options: JsonObject, message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        as_agent(thing, **options)
 
 
 def test_a_format_that_does_not_exist_is_refused_at_once() -> None:

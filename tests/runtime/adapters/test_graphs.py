@@ -24,7 +24,7 @@ from partita.types.parts import (
     TextPart,
 )
 from partita.types.tool_results import state_after
-from tests.runtime.adapters.turns import THREAD, decide, done, turn
+from tests.runtime.adapters.turns import THREAD, decide, ended_turn, run_turn
 from tests.tables import each_row
 
 
@@ -34,8 +34,8 @@ async def test_text(session: Session) -> None:
     from tests.runtime.adapters.graphs import USAGE, Model, graph_of
 
     model = Model(answers=[["Hel", "lo", AIMessageChunk(content="", usage_metadata=USAGE)]])
-    left = await turn(session, graph_of(model), "Hi")
-    assert (left.words, left.run.status, left.run.agent) == ("Hello", "completed", "loop")
+    left = await run_turn(session, graph_of(model), "Hi")
+    assert (left.text, left.run.status, left.run.agent) == ("Hello", "completed", "loop")
     assert left.types.count("start") == left.types.count("start-step") == left.types.count("finish") == 1
     assert left.types.count("text-delta") == 2
     assert left.run.usage is not None
@@ -52,8 +52,8 @@ async def test_reasoning_and_tools_in_several_steps(session: Session) -> None:
     model = Model(
         answers=[[thought, *call("dig", '{"dep', 'th":2}')], call("dig", '{"depth":200}', id="c2"), ["Done."]]
     )
-    left = await turn(session, graph_of(model, dig), "Dig")
-    assert (left.words, left.types.count("start-step"), left.types.count("finish-step")) == ("Done.", 3, 3)
+    left = await run_turn(session, graph_of(model, dig), "Dig")
+    assert (left.text, left.types.count("start-step"), left.types.count("finish-step")) == ("Done.", 3, 3)
     assert [one.state for one in left.calls] == ["output-available", "output-error"]
     assert (left.calls[0].input, left.calls[0].output) == ({"depth": 2}, TextOutput("dug 2"))
     deltas = [one.input_text_delta for one in left.chunks if isinstance(one, ToolInputDelta)]
@@ -61,16 +61,16 @@ async def test_reasoning_and_tools_in_several_steps(session: Session) -> None:
     assert [part.text for part in left.message.parts if isinstance(part, ReasoningPart)] == ["Hm."]
 
 
-@pytest.mark.parametrize("remembers", [False, True], ids=["without memory", "with memory"])
-async def test_the_second_turn_includes_the_first(session: Session, remembers: bool) -> None:
+@pytest.mark.parametrize("has_checkpointer", [False, True], ids=["without memory", "with memory"])
+async def test_the_second_turn_includes_the_first(session: Session, has_checkpointer: bool) -> None:
     from langgraph.checkpoint.memory import InMemorySaver
 
     from tests.runtime.adapters.graphs import Model, call, dig, graph_of
 
     model = Model(answers=[call("dig", '{"depth":2}'), ["Done."], ["Bye."]])
-    graph = graph_of(model, dig, memory=InMemorySaver() if remembers else None)
-    await turn(session, graph, "Dig")
-    await turn(session, graph, "Thanks")
+    graph = graph_of(model, dig, memory=InMemorySaver() if has_checkpointer else None)
+    await run_turn(session, graph, "Dig")
+    await run_turn(session, graph, "Thanks")
     asked = model.prompts[-1]
     assert [message.type for message in asked] == ["human", "ai", "tool", "ai", "human"]
     assert [message.text for message in asked] == ["Dig", "", "dug 2", "Done.", "Thanks"]
@@ -84,8 +84,8 @@ async def test_reasoning_reaches_the_model_of_the_next_turn(session: Session) ->
     thought = AIMessageChunk(content=[{"type": "reasoning", "reasoning": "A greeting."}])
     model = Model(answers=[[thought, "Hello"], ["Bye."]])
     graph = graph_of(model)
-    await turn(session, graph, "Hi")
-    await turn(session, graph, "Thanks")
+    await run_turn(session, graph, "Hi")
+    await run_turn(session, graph, "Thanks")
     blocks = model.prompts[-1][1].content_blocks
     assert [block["type"] for block in blocks] == ["reasoning", "text"]
     assert blocks[0].get("reasoning") == "A greeting."
@@ -124,17 +124,17 @@ async def test_a_graph_without_its_checkpoints_gets_all_messages(session: Sessio
 
     from tests.runtime.adapters.graphs import Model, graph_of
 
-    await turn(session, graph_of(Model(answers=[["Hello"]]), memory=InMemorySaver()), "Hi")
+    await run_turn(session, graph_of(Model(answers=[["Hello"]]), memory=InMemorySaver()), "Hi")
     model = Model(answers=[["Bye."]])
-    await turn(session, graph_of(model, memory=InMemorySaver()), "Thanks")
+    await run_turn(session, graph_of(model, memory=InMemorySaver()), "Thanks")
     assert [message.text for message in model.prompts[0]] == ["Hi", "Hello", "Thanks"]
 
 
 async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
     from tests.runtime.adapters.graphs import Model, graph_of
 
-    left = await turn(session, graph_of(Model(answers=[["Hel", ValueError("no more")]])), "Hi")
-    assert (left.run.status, left.run.error, left.words) == ("failed", "ValueError: no more", "Hel")
+    left = await run_turn(session, graph_of(Model(answers=[["Hel", ValueError("no more")]])), "Hi")
+    assert (left.run.status, left.run.error, left.text) == ("failed", "ValueError: no more", "Hel")
 
 
 async def test_stopping_in_the_middle(session: Session) -> None:
@@ -159,21 +159,21 @@ async def test_stopping_in_the_middle(session: Session) -> None:
     await session.stop(run.id)
     assert closed.is_set()
     chunks = [one.chunk async for seen in session.follow(run.id) for one in seen]
-    left = await done(session.store, run.id, chunks)
+    left = await ended_turn(session.store, run.id, chunks)
     assert (left.run.status, left.calls[0].state) == ("cancelled", "output-error")
 
 
-ANSWERS: dict[str, tuple[bool, str | None, Json]] = {
+DECISIONS: dict[str, tuple[bool, str | None, Json]] = {
     "yes": (True, None, True),
-    "yes, with words": (True, "but gently", "but gently"),
+    "approved with a reason": (True, "but gently", "but gently"),
     "no": (False, None, False),
-    "no, with words": (False, "too loud", False),
+    "denied with a reason": (False, "too loud", False),
 }
 
 
-@pytest.mark.parametrize(("approved", "reason", "heard"), ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize(("approved", "reason", "resumed_with"), DECISIONS.values(), ids=DECISIONS)
 async def test_an_interrupt_waits_for_a_decision(
-    session: Session, approved: bool, reason: str | None, heard: Json
+    session: Session, approved: bool, reason: str | None, resumed_with: Json
 ) -> None:
     from langchain_core.messages import AIMessage
     from langgraph.checkpoint.memory import InMemorySaver
@@ -188,19 +188,19 @@ async def test_an_interrupt_waits_for_a_decision(
         return {"messages": [AIMessage("Done.")]}
 
     graph = node_of(ask, InMemorySaver())
-    first = await turn(session, graph, "Blast")
+    first = await run_turn(session, graph, "Blast")
     (waiting,) = first.calls
     assert (first.run.status, waiting.state, waiting.dynamic) == ("completed", "approval-requested", True)
     assert (waiting.name, waiting.input, answers) == ("interrupt", {"blast": 2}, [])
     assert [part.name for part in first.message.parts if isinstance(part, DataPart)] == ["interrupt"]
     assert sum(isinstance(chunk, ToolApprovalRequest) for chunk in first.chunks) == 1
-    waited = await turn(session, graph)
+    waited = await run_turn(session, graph)
     assert waited.message.parts == first.message.parts
     await decide(session, waiting, approved, reason)
-    second = await turn(session, graph)
+    second = await run_turn(session, graph)
     (settled,) = second.calls
-    assert (answers, second.message.id, second.words) == ([heard], first.message.id, "Done.")
-    assert settled.output == (JsonOutput(heard) if approved else ExecutionDeniedOutput(reason))
+    assert (answers, second.message.id, second.text) == ([resumed_with], first.message.id, "Done.")
+    assert settled.output == (JsonOutput(resumed_with) if approved else ExecutionDeniedOutput(reason))
 
 
 async def test_two_interrupts_of_one_node(session: Session) -> None:
@@ -215,10 +215,10 @@ async def test_two_interrupts_of_one_node(session: Session) -> None:
 
     graph = node_of(ask, InMemorySaver())
     for words in ("first", "second"):
-        left = await turn(session, graph, "Go" if words == "first" else None)
+        left = await run_turn(session, graph, "Go" if words == "first" else None)
         await decide(session, left.calls[-1], True, words)
-    last = await turn(session, graph)
-    assert (last.words, [one.input for one in last.calls]) == ("first second", ["one", "two"])
+    last = await run_turn(session, graph)
+    assert (last.text, [one.input for one in last.calls]) == ("first second", ["one", "two"])
 
 
 async def test_an_interrupt_with_a_schema_waits_for_an_output(session: Session) -> None:
@@ -233,10 +233,10 @@ async def test_an_interrupt_with_a_schema_waits_for_an_output(session: Session) 
         return {"messages": [AIMessage(f"In {where}.")]}
 
     graph = node_of(ask, InMemorySaver())
-    first = await turn(session, graph, "Go")
+    first = await run_turn(session, graph, "Go")
     assert [one.state for one in first.calls] == ["input-available"]
     await session.add_tool_output(THREAD, first.calls[0].id, TextOutput("Bergen"))
-    assert (await turn(session, graph)).words == "In Bergen."
+    assert (await run_turn(session, graph)).text == "In Bergen."
 
 
 async def test_approvals_of_langchain_get_its_own_decisions(session: Session) -> None:
@@ -251,26 +251,26 @@ async def test_approvals_of_langchain_get_its_own_decisions(session: Session) ->
         answers.append(interrupt({"action_requests": [{"name": "a"}, {"name": "b"}], "review_configs": []}))
 
     graph = node_of(ask, InMemorySaver())
-    first = await turn(session, graph, "Go")
+    first = await run_turn(session, graph, "Go")
     await decide(session, first.calls[0], False, "no")
-    await turn(session, graph)
+    await run_turn(session, graph)
     assert answers == [{"decisions": [{"type": "reject", "message": "no"}] * 2}]
 
 
-@pytest.mark.parametrize("remembers", [False, True], ids=["without memory", "with memory"])
+@pytest.mark.parametrize("has_checkpointer", [False, True], ids=["without memory", "with memory"])
 async def test_a_call_that_the_graph_leaves_to_the_client_waits_for_its_output(
-    session: Session, remembers: bool
+    session: Session, has_checkpointer: bool
 ) -> None:
     from langgraph.checkpoint.memory import InMemorySaver
 
     from tests.runtime.adapters.graphs import Model, call, graph_of
 
     model = Model(answers=[call("where", "{}"), ["In Bergen."]])
-    graph = graph_of(model, memory=InMemorySaver() if remembers else None)
-    first = await turn(session, graph, "Where am I?")
+    graph = graph_of(model, memory=InMemorySaver() if has_checkpointer else None)
+    first = await run_turn(session, graph, "Where am I?")
     assert [one.state for one in first.calls] == ["input-available"]
     await session.add_tool_output(THREAD, "c1", TextOutput("Bergen"))
-    assert (await turn(session, graph)).words == "In Bergen."
+    assert (await run_turn(session, graph)).text == "In Bergen."
     assert [message.text for message in model.prompts[-1]] == ["Where am I?", "", "Bergen"]
 
 
@@ -282,7 +282,7 @@ async def test_an_interrupt_without_a_checkpointer_is_an_error(session: Session)
     def ask(state: Any) -> None:
         interrupt("?")
 
-    left = await turn(session, node_of(ask), "Go")
+    left = await run_turn(session, node_of(ask), "Go")
     assert left.run.status == "failed"
     assert "no checkpointer" in str(left.run.error)
 
@@ -297,14 +297,14 @@ async def test_custom_events_become_data_chunks(session: Session) -> None:
         get_stream_writer()({"progress": 1})
         return {"messages": [AIMessage("Done.")]}
 
-    left = await turn(session, node_of(tell), "Go")
+    left = await run_turn(session, node_of(tell), "Go")
     assert [(part.name, part.data) for part in left.message.parts if isinstance(part, DataPart)] == [
         ("custom", {"progress": 1})
     ]
-    assert left.words == "Done."
+    assert left.text == "Done."
 
 
-async def test_two_models_at_once(session: Session) -> None:
+async def test_two_models_stream_at_once(session: Session) -> None:
     from tests.runtime.adapters.graphs import GRAPH, START, Model
 
     one, two = Model(answers=[["a", "b", "c"]]), Model(answers=[["1", "2", "3"]])
@@ -316,7 +316,7 @@ async def test_two_models_at_once(session: Session) -> None:
 
         builder.add_node(name, speak)
         builder.add_edge(START, name)
-    left = await turn(session, builder.compile(), "Go")
+    left = await run_turn(session, builder.compile(), "Go")
     assert sorted(left.texts) == ["123", "abc"]
 
 
@@ -324,8 +324,8 @@ async def test_subgraphs(session: Session) -> None:
     from tests.runtime.adapters.graphs import Model, graph_of, node_of
 
     inner = graph_of(Model(answers=[["Hel", "lo"]]))
-    left = await turn(session, node_of(inner), "Hi")
-    assert (left.words, left.types.count("text-delta")) == ("Hello", 2)
+    left = await run_turn(session, node_of(inner), "Hi")
+    assert (left.text, left.types.count("text-delta")) == ("Hello", 2)
 
 
 def same(value: Any) -> Any:
@@ -409,11 +409,11 @@ async def test_an_interrupt_is_not_resumed_after_other_messages(session: Session
         return {"messages": [AIMessage("Done.")]}
 
     graph = node_of(ask, InMemorySaver())
-    first = await turn(session, graph, "My secret is 7.")
-    waits = await turn(session, graph, "Go")
+    first = await run_turn(session, graph, "My secret is 7.")
+    waits = await run_turn(session, graph, "Go")
     await session.store.messages.delete(THREAD, [first.message.id])
     await decide(session, waits.calls[0], True)
-    left = await turn(session, graph)
+    left = await run_turn(session, graph)
     assert (left.run.status, ran) == ("failed", [])
     assert "no checkpoint has both the interrupt" in str(left.run.error)
 
@@ -435,7 +435,7 @@ async def test_a_request_cannot_choose_the_state_of_a_graph(
     model = Model(answers=[["Hello"]])
     given = {"configurable": configurable}
     agent = as_agent(graph_of(model), config=None if settings else given)
-    left = await turn(session, agent, "Hi", InvokeOptions(settings=given if settings else {}))
+    left = await run_turn(session, agent, "Hi", InvokeOptions(settings=given if settings else {}))
     assert (left.run.status, model.prompts) == ("failed", [])
     assert next(iter(configurable)) in str(left.run.error)
 
@@ -471,7 +471,7 @@ async def test_config_and_context_are_those_of_the_request(session: Session) -> 
 
 
 async def test_the_other_channels_are_those_of_the_branch(session: Session) -> None:
-    """Two models speak at once, and a channel beside the messages counts the turns of the branch."""
+    """Two models stream at once, and another channel counts the turns of the branch."""
     import operator
     from typing import Annotated
 
@@ -495,9 +495,9 @@ async def test_the_other_channels_are_those_of_the_branch(session: Session) -> N
         builder.add_node(f"node{number}", speak)
         builder.add_edge(START, f"node{number}")
     graph = builder.compile(checkpointer=InMemorySaver())
-    await turn(session, graph, "One")
-    await turn(session, graph, "Two")
+    await run_turn(session, graph, "One")
+    await run_turn(session, graph, "Two")
     page = await session.store.messages.list(THREAD, limit=None)
     await session.wait((await session.start(as_agent(graph), THREAD, after=page.items[2].id)).id)
-    await turn(session, graph, "Three")
+    await run_turn(session, graph, "Three")
     assert counts == [0, 1, 1, 2]

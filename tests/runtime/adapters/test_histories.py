@@ -1,4 +1,4 @@
-"""Histories of plugged agents are those of the formats: nothing that a model needs again is lost."""
+"""The history that an adapted agent receives is that of the format: nothing that a model needs is lost."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ PIXEL = b"\x89PNG"
 
 
 def responses() -> dict[str, list[Any]]:
-    """Parts of a response that have all that a provider wants back."""
+    """Parts of a response with everything that a provider needs back."""
     from pydantic_ai.messages import (
         BinaryImage,
         CompactionPart,
@@ -45,12 +45,12 @@ def responses() -> dict[str, list[Any]]:
     openai: dict[str, Any] = {"provider_name": "openai", "provider_details": {"phase": "final"}}
     return {
         "a text": [TextPart("Hi.", id="msg_1", **openai)],
-        "a signed thought": [ThinkingPart("Hm.", signature="EqQB", provider_name="anthropic", id="t1")],
-        "an encrypted thought": [ThinkingPart("", id="rs_1", signature="gAAA", provider_name="openai")],
-        "a redacted thought": [
+        "signed reasoning": [ThinkingPart("Hm.", signature="EqQB", provider_name="anthropic", id="t1")],
+        "encrypted reasoning": [ThinkingPart("", id="rs_1", signature="gAAA", provider_name="openai")],
+        "redacted reasoning": [
             ThinkingPart("", id="redacted_thinking", signature="hidden", provider_name="anthropic")
         ],
-        "a thought of a provider that nobody knows": [
+        "reasoning of an unknown provider": [
             ThinkingPart("Hm.", id="x", signature="s", provider_name="harbour", provider_details={"a": [1]})
         ],
         "a call": [ToolCallPart("dig", {"depth": 2}, "c1", id="fc_1", **openai)],
@@ -137,7 +137,7 @@ def test_files_that_a_model_cannot_read_are_named() -> None:
 
 
 def returns() -> dict[str, tuple[Any, Any, Any]]:
-    """Returns of Pydantic AI's tools, what is shown beside them, and the outputs that they are."""
+    """Returns of Pydantic AI's tools, the content shown to the model, and the outputs of both."""
     from pydantic_ai.messages import BinaryContent, ToolReturnPart
 
     picture = BinaryContent(data=PIXEL, media_type="image/png")
@@ -146,12 +146,12 @@ def returns() -> dict[str, tuple[Any, Any, Any]]:
         "a text": (ToolReturnPart("dig", "dug", "c"), None, TextOutput("dug")),
         "a value": (ToolReturnPart("dig", {"depth": 2}, "c"), None, JsonOutput({"depth": 2})),
         "a picture": (ToolReturnPart("dig", picture, "c"), None, [shown]),
-        "a picture among values": (
+        "an image among values": (
             ToolReturnPart("dig", ["look", {"a": 1}, picture], "c"),
             None,
             ["look", '{"a":1}', shown],
         ),
-        "a picture beside it": (ToolReturnPart("dig", "dug", "c"), ["look", picture], ["dug", "look", shown]),
+        "an image beside it": (ToolReturnPart("dig", "dug", "c"), ["look", picture], ["dug", "look", shown]),
         "a failure": (ToolReturnPart("dig", "rock", "c", outcome="failed"), None, ErrorTextOutput("rock")),
         "a denial": (ToolReturnPart("dig", "no", "c", outcome="denied"), None, ExecutionDeniedOutput("no")),
     }

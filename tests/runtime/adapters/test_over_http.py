@@ -22,12 +22,12 @@ from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, text_of
 from tests.runtime.adapters.kinds import (
     KINDS,
+    AdaptedAgent,
     Answer,
-    Made,
     Make,
     Memory,
     Seen,
-    graph_that_forgets,
+    graph_with_lost_memory,
     own,
 )
 from tests.server.conftest import client_of
@@ -52,8 +52,8 @@ def by_header(connection: Connection) -> str:
     return connection.headers.get("x-user", "ada")
 
 
-class Talk(Chat):
-    """A chat of one owner, as a page has it: it sends all messages of the branch."""
+class OwnerChat(Chat):
+    """A chat of one owner that sends all messages of the branch, like a client."""
 
     def __init__(self, store: Store, client: httpx.AsyncClient, owner: str = "ada") -> None:
         super().__init__(client)
@@ -70,7 +70,7 @@ class Talk(Chat):
     async def send(self, messages: Sequence[JsonObject], **more: Any) -> httpx.Response:
         return await self.post(*messages, headers=self.headers, **more)
 
-    async def say(self, id: str, text: str, **more: Any) -> None:
+    async def send_text(self, id: str, text: str, **more: Any) -> None:
         heard(await self.send([*map(shown, await self.branch()), user(id, text)], **more))
 
     async def edit(self, id: str, text: str) -> None:
@@ -90,15 +90,15 @@ class Talk(Chat):
         assert isinstance(last, AssistantMessage)
         return last
 
-    async def waiting(self) -> tuple[ToolCallPart, ToolCallPart]:
-        """The call that asks, and the call of the tool: an interrupt asks for the tool that it is in."""
+    async def pending_calls(self) -> tuple[ToolCallPart, ToolCallPart]:
+        """The call that needs approval, and that of the tool: an interrupt needs approval for its tool."""
         calls = [part for part in (await self.last()).parts if isinstance(part, ToolCallPart)]
-        (asks,) = [call for call in calls if call.state == "approval-requested"]
-        (runs,) = [call for call in calls if call.name == "blast"]
-        return asks, runs
+        (pending,) = [call for call in calls if call.state == "approval-requested"]
+        (tool_call,) = [call for call in calls if call.name == "blast"]
+        return pending, tool_call
 
     async def reply(self, call_id: str, **members: Any) -> httpx.Response:
-        """Send the last answer with other members in the part of a call."""
+        """Send the last response with other members in the part of a call."""
         branch = await self.branch()
         raw = shown(branch[-1])
         for part in raw["parts"]:
@@ -107,26 +107,26 @@ class Talk(Chat):
         return await self.send([*map(shown, branch[:-1]), raw], messageId=branch[-1].id)
 
     async def decide(self, approved: bool) -> None:
-        asks, _ = await self.waiting()
-        assert asks.approval is not None
-        approval = {"id": asks.approval.id, "approved": approved}
-        heard(await self.reply(asks.id, state="approval-responded", approval=approval))
+        pending, _ = await self.pending_calls()
+        assert pending.approval is not None
+        approval = {"id": pending.approval.id, "approved": approved}
+        heard(await self.reply(pending.id, state="approval-responded", approval=approval))
 
 
 def new_store(folder: Path) -> str:
-    """An empty store of its own for each row: the rows of a test share their folder."""
+    """The URL of a new empty store: the rows of a test share their folder."""
     return empty_store(folder, f"{new_id()}.db")
 
 
 @asynccontextmanager
-async def served(folder: Path, *agents: Made, url: str | None = None) -> AsyncGenerator[Talk]:
-    """Agents behind a server: `ada` talks to the first, unless another is named."""
+async def served(folder: Path, *agents: AdaptedAgent, url: str | None = None) -> AsyncGenerator[OwnerChat]:
+    """A server with agents, and a chat of `ada` with the first one."""
     named = {f"agent{number}": made.agent for number, made in enumerate(agents)}
     async with open_store(url or new_store(folder)) as store:
         services = {name: as_agent(agent) for name, agent in named.items()}
         app = asgi(services, store=store, user=by_header, routes="all")
         async with app.lifespan(), client_of(app) as client:
-            yield Talk(store, client)
+            yield OwnerChat(store, client)
 
 
 ONE_TURN: Seen = [("user", "Hi"), ("text", "One.")]
@@ -144,154 +144,154 @@ TEXTS: Sequence[Answer] = ("One.", "Two.", "Three.", "Four.", "Five.")
 @rows
 async def test_an_edited_message_replaces_what_followed_it(tmp_path: Path, make: Make) -> None:
     made = make(TEXTS, Memory())
-    async with served(tmp_path, made) as talk:
-        await talk.say("m1", "Hi")
-        await talk.say("m3", "Red?")
-        await talk.edit("m3", "Blue?")
+    async with served(tmp_path, made) as chat:
+        await chat.send_text("m1", "Hi")
+        await chat.send_text("m3", "Red?")
+        await chat.edit("m3", "Blue?")
         assert made.prompts()[-1] == [*ONE_TURN, ("user", "Blue?")]
-        assert await talk.texts() == ["Hi", "One.", "Blue?", "Three."]
-        await talk.edit("m1", "Hello")
+        assert await chat.texts() == ["Hi", "One.", "Blue?", "Three."]
+        await chat.edit("m1", "Hello")
         assert made.prompts()[-1] == [("user", "Hello")]
-        assert await talk.texts() == ["Hello", "Four."]
+        assert await chat.texts() == ["Hello", "Four."]
 
 
 @rows
-async def test_a_regenerated_response_is_not_seen(tmp_path: Path, make: Make) -> None:
+async def test_a_regenerated_response_is_not_sent_to_the_model(tmp_path: Path, make: Make) -> None:
     made = make(TEXTS, Memory())
-    async with served(tmp_path, made) as talk:
-        await talk.say("m1", "Hi")
-        await talk.regenerate()
+    async with served(tmp_path, made) as chat:
+        await chat.send_text("m1", "Hi")
+        await chat.regenerate()
         assert made.prompts()[-1] == [("user", "Hi")]
-        await talk.say("m3", "Red?")
+        await chat.send_text("m3", "Red?")
         first: Seen = [("user", "Hi"), ("text", "Two."), ("user", "Red?")]
         assert made.prompts()[-1] == first
-        await talk.regenerate()
+        await chat.regenerate()
         assert made.prompts()[-1] == first
-        await talk.say("m5", "Blue?")
+        await chat.send_text("m5", "Blue?")
         assert made.prompts()[-1] == [*first, ("text", "Four."), ("user", "Blue?")]
-        assert await talk.texts() == ["Hi", "Two.", "Red?", "Four.", "Blue?", "Five."]
+        assert await chat.texts() == ["Hi", "Two.", "Red?", "Four.", "Blue?", "Five."]
 
 
 @rows
-async def test_deleted_messages_are_not_seen(tmp_path: Path, make: Make) -> None:
+async def test_deleted_messages_are_not_sent_to_the_model(tmp_path: Path, make: Make) -> None:
     made = make(TEXTS, Memory())
-    async with served(tmp_path, made) as talk:
-        await talk.say("m1", "Hi")
-        await talk.say("m3", "Red?")
-        await talk.delete(0, 1)
-        await talk.say("m5", "Blue?")
+    async with served(tmp_path, made) as chat:
+        await chat.send_text("m1", "Hi")
+        await chat.send_text("m3", "Red?")
+        await chat.delete(0, 1)
+        await chat.send_text("m5", "Blue?")
         assert made.prompts()[-1] == [("user", "Red?"), ("text", "Two."), ("user", "Blue?")]
-        assert await talk.texts() == ["Red?", "Two.", "Blue?", "Three."]
+        assert await chat.texts() == ["Red?", "Two.", "Blue?", "Three."]
 
 
 @rows
-async def test_the_turns_of_another_agent_are_seen(tmp_path: Path, make: Make) -> None:
+async def test_the_turns_of_another_agent_are_sent_to_the_model(tmp_path: Path, make: Make) -> None:
     made, other = make((("dig", {"depth": 2}), "One.", "Two."), Memory()), own(("Other.",), Memory())
-    async with served(tmp_path, made, other) as talk:
-        await talk.say("m1", "Hi")
-        await talk.say("m3", "Red?", agent="agent1")
-        await talk.say("m5", "Blue?", agent="agent0")
+    async with served(tmp_path, made, other) as chat:
+        await chat.send_text("m1", "Hi")
+        await chat.send_text("m3", "Red?", agent="agent1")
+        await chat.send_text("m5", "Blue?", agent="agent0")
         first = [("user", "Hi"), ("call", "dig"), ("result", "dug 2"), ("text", "One."), ("user", "Red?")]
         assert other.prompts() == [first]
         assert made.prompts()[-1] == [*first, ("text", "Other."), ("user", "Blue?")]
 
 
-RESTARTED: dict[str, Make] = {**KINDS, "LangGraph with a checkpointer that is lost": graph_that_forgets}
+RESTARTED: dict[str, Make] = {**KINDS, "LangGraph with a lost checkpointer": graph_with_lost_memory}
 
 
 @each_row("make", RESTARTED.values(), ids=RESTARTED)
 async def test_another_process_continues(tmp_path: Path, make: Make) -> None:
     memory, url = Memory(), new_store(tmp_path)
-    async with served(tmp_path, make((("dig", {"depth": 2}), "One."), memory), url=url) as talk:
-        await talk.say("m1", "Hi")
+    async with served(tmp_path, make((("dig", {"depth": 2}), "One."), memory), url=url) as chat:
+        await chat.send_text("m1", "Hi")
     made = make(("Two.",), memory)
-    async with served(tmp_path, made, url=url) as talk:
-        await talk.say("m3", "Red?")
+    async with served(tmp_path, made, url=url) as chat:
+        await chat.send_text("m3", "Red?")
         first = [("user", "Hi"), ("call", "dig"), ("result", "dug 2"), ("text", "One.")]
         assert made.prompts() == [[*first, ("user", "Red?")]]
-        assert await talk.texts() == ["Hi", "One.", "Red?", "Two."]
+        assert await chat.texts() == ["Hi", "One.", "Red?", "Two."]
 
 
-ASKS: Answer = ("blast", {"depth": 2})
-ASKED: Seen = [("user", "Hi"), ("call", "blast")]
+CALLS: Answer = ("blast", {"depth": 2})
+CALL_SUMMARY: Seen = [("user", "Hi"), ("call", "blast")]
 
 
 @each_row("approved", [True, False], ids=["approved", "denied"])
 @approving_rows
 async def test_a_call_that_needs_an_approval(tmp_path: Path, make: Make, approved: bool) -> None:
-    """In another process, with the answer of a page that first tries to give the output itself."""
+    """In another process, with the decision of a client that first tries to send the output itself."""
     memory, url = Memory(), new_store(tmp_path)
-    made = make((ASKS,), memory)
-    async with served(tmp_path, made, url=url) as talk:
-        await talk.say("m1", "Hi")
-        asks, runs = await talk.waiting()
-        for call in {asks.id, runs.id}:
-            forged = await talk.reply(call, state="output-available", output="forged")
+    made = make((CALLS,), memory)
+    async with served(tmp_path, made, url=url) as chat:
+        await chat.send_text("m1", "Hi")
+        pending, tool_call = await chat.pending_calls()
+        for call in {pending.id, tool_call.id}:
+            forged = await chat.reply(call, state="output-available", output="forged")
             assert forged.status_code == 409, forged.text
         assert made.ran == []
     made = make(("Done.", "Bye."), memory)
-    async with served(tmp_path, made, url=url) as talk:
-        await talk.decide(approved)
-        assert (made.ran, await talk.texts()) == ([2] if approved else [], ["Hi", "Done."])
-        saw = made.prompts()[-1]
-        assert saw[:2] == ASKED
-        assert (saw[2] == ("result", "boom 2")) is approved
-        assert "forged" not in str(saw)
-        await talk.say("m3", "Thanks")
-        assert [*saw, ("text", "Done."), ("user", "Thanks")] == made.prompts()[-1]
-        again = await talk.reply(asks.id, state="output-available", output="forged")
-        assert again.status_code == 409 or "forged" not in str(await talk.branch())
+    async with served(tmp_path, made, url=url) as chat:
+        await chat.decide(approved)
+        assert (made.ran, await chat.texts()) == ([2] if approved else [], ["Hi", "Done."])
+        prompt = made.prompts()[-1]
+        assert prompt[:2] == CALL_SUMMARY
+        assert (prompt[2] == ("result", "boom 2")) is approved
+        assert "forged" not in str(prompt)
+        await chat.send_text("m3", "Thanks")
+        assert [*prompt, ("text", "Done."), ("user", "Thanks")] == made.prompts()[-1]
+        again = await chat.reply(pending.id, state="output-available", output="forged")
+        assert again.status_code == 409 or "forged" not in str(await chat.branch())
 
 
 @approving_rows
 async def test_a_waiting_response_is_regenerated(tmp_path: Path, make: Make) -> None:
-    made = make(("One.", ASKS, "Two.", "Three."), Memory())
-    async with served(tmp_path, made) as talk:
-        await talk.say("m1", "Hi")
-        await talk.say("m3", "Blast?")
-        await talk.waiting()
-        await talk.regenerate()
+    made = make(("One.", CALLS, "Two.", "Three."), Memory())
+    async with served(tmp_path, made) as chat:
+        await chat.send_text("m1", "Hi")
+        await chat.send_text("m3", "Blast?")
+        await chat.pending_calls()
+        await chat.regenerate()
         assert made.prompts()[-1] == [*ONE_TURN, ("user", "Blast?")]
-        await talk.say("m5", "Thanks")
+        await chat.send_text("m5", "Thanks")
         assert made.prompts()[-1] == [*ONE_TURN, ("user", "Blast?"), ("text", "Two."), ("user", "Thanks")]
-        assert (made.ran, (await talk.texts())[-1]) == ([], "Three.")
+        assert (made.ran, (await chat.texts())[-1]) == ([], "Three.")
 
 
 @approving_rows
 async def test_a_waiting_response_is_approved_after_another_branch(tmp_path: Path, make: Make) -> None:
     """A user regenerates, then returns to the branch whose call waits."""
-    made = make((ASKS, "Two.", "Done."), Memory())
-    async with served(tmp_path, made) as talk:
-        await talk.say("m1", "Hi")
-        waits = (await talk.last()).id
-        await talk.regenerate()
-        await talk.store.threads.switch_branch(talk.id, waits)
-        await talk.decide(True)
-        assert (made.ran, await talk.texts()) == ([2], ["Hi", "Done."])
-        assert made.prompts()[-1] == [*ASKED, ("result", "boom 2")]
+    made = make((CALLS, "Two.", "Done."), Memory())
+    async with served(tmp_path, made) as chat:
+        await chat.send_text("m1", "Hi")
+        waits = (await chat.last()).id
+        await chat.regenerate()
+        await chat.store.threads.switch_branch(chat.id, waits)
+        await chat.decide(True)
+        assert (made.ran, await chat.texts()) == ([2], ["Hi", "Done."])
+        assert made.prompts()[-1] == [*CALL_SUMMARY, ("result", "boom 2")]
 
 
 @approving_rows
 async def test_an_approval_request_without_a_response(tmp_path: Path, make: Make) -> None:
-    made = make((ASKS, "Two."), Memory())
-    async with served(tmp_path, made) as talk:
-        await talk.say("m1", "Hi")
-        await talk.say("m3", "Never mind.")
-        saw = made.prompts()[-1]
-        assert saw[:2] == ASKED
-        assert [who for who, _ in saw[2:]] == ["result", "user"]
-        assert (made.ran, (await talk.texts())[-1]) == ([], "Two.")
+    made = make((CALLS, "Two."), Memory())
+    async with served(tmp_path, made) as chat:
+        await chat.send_text("m1", "Hi")
+        await chat.send_text("m3", "Never mind.")
+        prompt = made.prompts()[-1]
+        assert prompt[:2] == CALL_SUMMARY
+        assert [who for who, _ in prompt[2:]] == ["result", "user"]
+        assert (made.ran, (await chat.texts())[-1]) == ([], "Two.")
 
 
 @rows
 async def test_two_owners_with_the_same_ids(tmp_path: Path, make: Make) -> None:
     made = make(TEXTS, Memory())
     async with served(tmp_path, made) as ada:
-        bob = Talk(ada.store, ada.client, "bob")
-        await ada.say("m1", "I am Ada.")
-        await bob.say("m1", "I am Bob.")
-        await ada.say("m3", "Who am I?")
-        await bob.say("m3", "Who am I?")
+        bob = OwnerChat(ada.store, ada.client, "bob")
+        await ada.send_text("m1", "I am Ada.")
+        await bob.send_text("m1", "I am Bob.")
+        await ada.send_text("m3", "Who am I?")
+        await bob.send_text("m3", "Who am I?")
         assert made.prompts() == [
             [("user", "I am Ada.")],
             [("user", "I am Bob.")],
@@ -304,10 +304,10 @@ async def test_two_owners_with_the_same_ids(tmp_path: Path, make: Make) -> None:
 @rows
 async def test_tools_of_the_client_are_offered_or_refused(tmp_path: Path, make: Make) -> None:
     made = make((("where", {}), "In Bergen."), Memory())
-    async with served(tmp_path, made) as talk:
-        body: JsonObject = {"model": "agent0", "tools": [TOOL], "metadata": {"thread_id": talk.id}}
+    async with served(tmp_path, made) as chat:
+        body: JsonObject = {"model": "agent0", "tools": [TOOL], "metadata": {"thread_id": chat.id}}
         asked: JsonObject = {"role": "user", "content": "Where am I?"}
-        first = await talk.client.post("/v1/chat/completions", json={**body, "messages": [asked]})
+        first = await chat.client.post("/v1/chat/completions", json={**body, "messages": [asked]})
         if not as_agent(made.agent).supports_client_tools:  # type: ignore[attr-defined]
             assert (first.status_code, made.prompts()) == (400, [])
             assert "takes no tools from a client" in first.text
@@ -316,9 +316,9 @@ async def test_tools_of_the_client_are_offered_or_refused(tmp_path: Path, make: 
         (call,) = message["tool_calls"]
         assert call["function"]["name"] == "where"
         result = {"role": "tool", "tool_call_id": call["id"], "content": "Bergen"}
-        second = await talk.client.post(
+        second = await chat.client.post(
             "/v1/chat/completions", json={**body, "messages": [asked, message, result]}
         )
         assert second.json()["choices"][0]["message"]["content"] == "In Bergen.", second.text
         assert made.prompts()[-1] == [("user", "Where am I?"), ("call", "where"), ("result", "Bergen")]
-        assert (await talk.texts())[-1] == "In Bergen."
+        assert (await chat.texts())[-1] == "In Bergen."

@@ -14,14 +14,14 @@ from partita.types.chunks import ToolApprovalRequest, ToolInputDelta
 from partita.types.messages import UserMessage
 from partita.types.parts import ExecutionDeniedOutput, FilePart, ReasoningPart, TextOutput
 from partita.types.parts import TextPart as OurText
-from tests.runtime.adapters.turns import THREAD, decide, done, turn
+from tests.runtime.adapters.turns import THREAD, decide, ended_turn, run_turn
 
 
 async def test_text(session: Session) -> None:
     from tests.runtime.adapters.pydantic_models import Model
 
-    left = await turn(session, Model(["Hel", "lo"]).agent(), "Hi")
-    assert (left.words, left.run.status, left.run.agent) == ("Hello", "completed", "poet")
+    left = await run_turn(session, Model(["Hel", "lo"]).agent(), "Hi")
+    assert (left.text, left.run.status, left.run.agent) == ("Hello", "completed", "poet")
     assert left.types.count("start") == left.types.count("start-step") == left.types.count("finish") == 1
     assert left.run.usage is not None
     assert left.run.usage.output_tokens
@@ -42,8 +42,8 @@ async def test_reasoning_and_tools_in_several_steps(session: Session) -> None:
         {1: DeltaToolCall(json_args='th":2}')},
     ]
     model = Model([*thought, *calls], call("dig", '{"depth":3}', id="c2"), ["Done."])
-    left = await turn(session, digger(model), "Dig")
-    assert (left.words, left.types.count("start-step"), left.types.count("finish-step")) == ("Done.", 3, 3)
+    left = await run_turn(session, digger(model), "Dig")
+    assert (left.text, left.types.count("start-step"), left.types.count("finish-step")) == ("Done.", 3, 3)
     assert [(one.input, one.output) for one in left.calls] == [
         ({"depth": 2}, TextOutput("dug 2")),
         ({"depth": 3}, TextOutput("dug 3")),
@@ -78,8 +78,8 @@ async def test_the_second_turn_includes_the_first(session: Session) -> None:
         ["Bye."],
     )
     agent = digger(model)
-    await turn(session, agent, "Dig")
-    await turn(session, agent, "Thanks")
+    await run_turn(session, agent, "Dig")
+    await run_turn(session, agent, "Thanks")
     asked = model.prompts[-1]
     parts = [part for message in asked for part in message.parts]
     assert [type(part) for part in parts] == [
@@ -110,7 +110,7 @@ async def test_files_are_shown_to_the_model(session: Session) -> None:
     said = UserMessage(
         id="u1", content=[OurText("What is it?"), FilePart("data:image/png;base64,AAAA", "image/png")]
     )
-    await turn(session, model.agent(), said)
+    await run_turn(session, model.agent(), said)
     (request,) = model.prompts[0]
     assert isinstance(request, ModelRequest)
     (part,) = request.parts
@@ -125,16 +125,16 @@ async def test_a_tool_that_requests_a_retry(session: Session) -> None:
     from tests.runtime.adapters.pydantic_models import Model, call, digger
 
     model = Model(call("dig", '{"depth":200}'), call("dig", '{"depth":2}', id="c2"), ["Done."])
-    left = await turn(session, digger(model), "Dig")
+    left = await run_turn(session, digger(model), "Dig")
     assert [one.state for one in left.calls] == ["output-error", "output-available"]
-    assert (left.words, left.run.status) == ("Done.", "completed")
+    assert (left.text, left.run.status) == ("Done.", "completed")
 
 
 async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
     from tests.runtime.adapters.pydantic_models import Model
 
-    left = await turn(session, Model(["Hel", ValueError("no more")]).agent(), "Hi")
-    assert (left.run.status, left.run.error, left.words) == ("failed", "ValueError: no more", "Hel")
+    left = await run_turn(session, Model(["Hel", ValueError("no more")]).agent(), "Hi")
+    assert (left.run.status, left.run.error, left.text) == ("failed", "ValueError: no more", "Hel")
 
 
 async def test_stopping_in_the_middle(session: Session) -> None:
@@ -158,8 +158,8 @@ async def test_stopping_in_the_middle(session: Session) -> None:
     await session.stop(run.id)
     assert closed.is_set()
     chunks = [one.chunk async for seen in session.follow(run.id) for one in seen]
-    left = await done(session.store, run.id, chunks)
-    assert (left.run.status, left.words, left.calls[0].state) == ("cancelled", "Wait. ", "output-error")
+    left = await ended_turn(session.store, run.id, chunks)
+    assert (left.run.status, left.text, left.calls[0].state) == ("cancelled", "Wait. ", "output-error")
 
 
 @pytest.mark.parametrize("approved", [True, False])
@@ -174,14 +174,14 @@ async def test_approvals(session: Session, approved: bool) -> None:
         return "boom"
 
     agent = digger(Model(call("blast", '{"depth":2}'), ["Done."]), blast, approval=True)
-    first = await turn(session, agent, "Blast")
+    first = await run_turn(session, agent, "Blast")
     (waiting,) = first.calls
     assert (first.run.status, waiting.state, ran) == ("completed", "approval-requested", [])
     assert sum(isinstance(chunk, ToolApprovalRequest) for chunk in first.chunks) == 1
     await decide(session, waiting, approved, "too loud")
-    second = await turn(session, agent)
+    second = await run_turn(session, agent)
     (settled,) = second.calls
-    assert (second.message.id, second.words, ran) == (first.message.id, "Done.", [2] if approved else [])
+    assert (second.message.id, second.text, ran) == (first.message.id, "Done.", [2] if approved else [])
     assert settled.output == (TextOutput("boom") if approved else ExecutionDeniedOutput("too loud"))
     assert settled.state == ("output-available" if approved else "output-denied")
 
@@ -209,11 +209,11 @@ async def test_other_calls_of_a_waiting_step_run_once(session: Session) -> None:
 
     agent.tool_plain(name="dig")(note_dig)
     agent.tool_plain(name="blast", requires_approval=True)(note_blast)
-    first = await turn(session, agent, "Go")
+    first = await run_turn(session, agent, "Go")
     assert [one.state for one in first.calls] == ["output-available", "approval-requested"]
     await decide(session, first.calls[1], True)
-    second = await turn(session, agent)
-    assert (ran, second.words) == (["dig", "blast"], "Done.")
+    second = await run_turn(session, agent)
+    assert (ran, second.text) == (["dig", "blast"], "Done.")
     assert len([one for one in second.types if one == "tool-output-available"]) == 1
 
 
@@ -221,8 +221,8 @@ async def test_continuing_while_a_call_waits_changes_nothing(session: Session) -
     from tests.runtime.adapters.pydantic_models import Model, call, digger
 
     agent = digger(Model(call("dig", '{"depth":2}')), approval=True)
-    first = await turn(session, agent, "Dig")
-    second = await turn(session, agent)
+    first = await run_turn(session, agent, "Dig")
+    second = await run_turn(session, agent)
     assert (second.run.status, second.calls[0].state) == ("completed", "approval-requested")
     assert second.message.parts == first.message.parts
 
@@ -234,11 +234,11 @@ async def test_client_tools(session: Session) -> None:
 
     model = Model(call("where", "{}"), ["In Bergen."])
     options = InvokeOptions(tools=(ToolSpec("where", "Where the user is."),))
-    first = await turn(session, model.agent(), "Where am I?", options)
+    first = await run_turn(session, model.agent(), "Where am I?", options)
     assert [one.state for one in first.calls] == ["input-available"]
     await session.add_tool_output(THREAD, "c1", TextOutput("Bergen"))
-    second = await turn(session, model.agent(), None, options)
-    assert (second.words, second.calls[0].output) == ("In Bergen.", TextOutput("Bergen"))
+    second = await run_turn(session, model.agent(), None, options)
+    assert (second.text, second.calls[0].output) == ("In Bergen.", TextOutput("Bergen"))
     returned = model.prompts[-1][-1].parts[-1]
     assert isinstance(returned, ToolReturnPart)
     assert returned.content == "Bergen"
@@ -248,7 +248,7 @@ async def test_an_output_that_is_not_text(session: Session) -> None:
     from tests.runtime.adapters.pydantic_models import Hole, Model, call
 
     model = Model(call("final_result", '{"depth":4}'))
-    left = await turn(session, model.agent(output_type=Hole), "Dig")
+    left = await run_turn(session, model.agent(output_type=Hole), "Dig")
     assert (left.run.status, left.calls[0].input, left.calls[0].state) == (
         "completed",
         {"depth": 4},
@@ -269,7 +269,7 @@ async def test_an_agent_with_a_validator(session: Session) -> None:
             raise ModelRetry("say more")
         return said
 
-    left = await turn(session, agent, "Hi")
+    left = await run_turn(session, agent, "Hi")
     assert (left.texts, left.types.count("start-step")) == (["Hm.", "Hello"], 2)
 
 
@@ -281,7 +281,7 @@ async def test_the_packages_own_test_model(session: Session) -> None:
 
     agent = Agent(TestModel())
     agent.tool_plain(dig)
-    left = await turn(session, agent, "Dig")
+    left = await run_turn(session, agent, "Dig")
     assert (left.run.status, left.run.agent, left.calls[0].state) == (
         "completed",
         "pydantic-ai",
@@ -294,7 +294,7 @@ async def test_options(session: Session) -> None:
 
     model = Model(["Hello"])
     options = InvokeOptions(instructions="Be kind.", settings={"temperature": 0.5})
-    await turn(session, model.agent(), "Hi", options)
+    await run_turn(session, model.agent(), "Hi", options)
     assert (model.told[0].instructions, model.told[0].model_settings) == ("Be kind.", {"temperature": 0.5})
 
 

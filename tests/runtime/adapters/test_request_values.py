@@ -1,4 +1,4 @@
-"""Dependencies, context and config of agents of other packages: values, or functions of the request."""
+"""Dependencies, context and config of agents: values, or functions of the request."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ from partita.runtime.session.session import Session
 from partita.server.app import asgi
 from partita.types.messages import UserMessage
 from partita.types.parts import TextOutput
-from tests.runtime.adapters.turns import turn
+from tests.runtime.adapters.turns import run_turn
 from tests.tables import each_row
 
 REQUEST = AgentRequest(
@@ -28,19 +28,19 @@ closed: list[str] = []
 
 
 class Callable:
-    """A value that can be called, and is a value all the same."""
+    """A value that is callable, but is not called."""
 
     def __call__(self, request: AgentRequest) -> str:
         return "called"
 
 
-async def later(request: AgentRequest) -> str:
+async def async_value(request: AgentRequest) -> str:
     return f"for {request.caller.resource_id}"
 
 
 async def generator(request: AgentRequest) -> AsyncGenerator[str]:
     try:
-        yield await later(request)
+        yield await async_value(request)
     finally:
         closed.append("closed")
 
@@ -53,9 +53,9 @@ CALLABLE = Callable()
 GIVEN: dict[str, tuple[Any, object]] = {
     "a value": (7, 7),
     "none": (None, None),
-    "a value that can be called": (CALLABLE, CALLABLE),
+    "a callable value": (CALLABLE, CALLABLE),
     "a function": (lambda request: f"for {request.caller.resource_id}", "for ada"),
-    "an async function": (later, "for ada"),
+    "an async function": (async_value, "for ada"),
     "a partial": (partial(prefixed, "for"), "for ada"),
     "an async generator": (generator, "for ada"),
     "an async context manager": (asynccontextmanager(generator), "for ada"),
@@ -88,7 +88,7 @@ async def test_a_generator_cleans_up_when_the_run_has_ended(session: Session, fa
         return f"{context.deps}, {len(closed)} closed"
 
     options = InvokeOptions(caller=Principal("ada", "write"))
-    left = await turn(session, as_agent(agent, deps=generator), "Who am I?", options)
+    left = await run_turn(session, as_agent(agent, deps=generator), "Who am I?", options)
     assert left.calls[0].output == TextOutput("for ada, 0 closed")
     assert (left.run.status, closed) == ("failed" if fails else "completed", ["closed"])
 
@@ -110,7 +110,7 @@ async def test_the_context_of_an_openai_agent(session: Session) -> None:
         name="digger", model=ScriptedModel([calls(("who", "{}")), says("Done.", "resp_2")]), tools=[who]
     )
     options = InvokeOptions(caller=Principal("ada", "write"))
-    left = await turn(session, as_agent(agent, context=later), "Who am I?", options)
+    left = await run_turn(session, as_agent(agent, context=async_value), "Who am I?", options)
     assert left.calls[0].output == TextOutput("for ada")
 
 
@@ -120,7 +120,7 @@ async def test_a_function_that_fails_fails_the_run(session: Session) -> None:
     def broken(request: AgentRequest) -> str:
         raise ValueError("no database")
 
-    left = await turn(session, as_agent(Model(["Hi"]).agent(), deps=broken), "Hi")
+    left = await run_turn(session, as_agent(Model(["Hi"]).agent(), deps=broken), "Hi")
     assert (left.run.status, left.run.error) == ("failed", "ValueError: no database")
 
 
@@ -148,9 +148,9 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
 }
 
 
-@each_row(("make", "how", "why"), REFUSED.values(), ids=REFUSED)
+@each_row(("make", "options", "message"), REFUSED.values(), ids=REFUSED)
 def test_values_for_other_agents_are_refused(
-    tmp_path: Path, make: Any, how: dict[str, Any], why: str
+    tmp_path: Path, make: Any, options: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(AgentError, match=why):
-        asgi(make(), store=tmp_path / "store.db", **how)
+    with pytest.raises(AgentError, match=message):
+        asgi(make(), store=tmp_path / "store.db", **options)

@@ -1,4 +1,4 @@
-"""Turns of plugged-in agents through a session, and what they leave: log and message always agree."""
+"""Turns of adapted agents in a session. Checks that log and message agree."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,13 +21,13 @@ from partita.types.threads import Run
 THREAD = "t1"
 
 
-class Done(NamedTuple):
-    """A turn that was done."""
+class EndedTurn(NamedTuple):
+    """An ended turn."""
 
     run: Run
     message: AssistantMessage
     chunks: Sequence[Chunk]
-    """As those who follow see them."""
+    """As a reader receives them."""
     raw: bytes
 
     @property
@@ -39,7 +39,7 @@ class Done(NamedTuple):
         return [part.text for part in self.message.parts if isinstance(part, TextPart)]
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         return text_of(self.message)
 
     @property
@@ -47,25 +47,25 @@ class Done(NamedTuple):
         return [part for part in self.message.parts if isinstance(part, ToolCallPart)]
 
 
-async def turn(
+async def run_turn(
     session: Session, agent: Any, input: Input = None, options: InvokeOptions | None = None
-) -> Done:
-    """A whole turn of a thing that is plugged in."""
-    seed = await last_of(session.store) if input is None else None
-    run = await session.start(plugged(agent), THREAD, input, options=options)
+) -> EndedTurn:
+    """Run a turn of anything that `as_agent` accepts."""
+    seed = await last_message(session.store) if input is None else None
+    run = await session.start(adapted(agent), THREAD, input, options=options)
     chunks = [one.chunk async for seen in session.follow(run.id) for one in seen]
     await session.wait(run.id)
-    return await done(session.store, run.id, chunks, seed)
+    return await ended_turn(session.store, run.id, chunks, seed)
 
 
-def plugged(agent: Any) -> AgentService:
+def adapted(agent: Any) -> AgentService:
     return as_agent(agent)
 
 
-async def done(
+async def ended_turn(
     store: Store, run_id: str, chunks: Sequence[Chunk], seed: AssistantMessage | None = None
-) -> Done:
-    """What a run left: the message is what followers fold, and what the log says when it is read anew."""
+) -> EndedTurn:
+    """The ended turn. The message must equal the folded chunks, and the log when it is decoded again."""
     run = await store.runs.get(run_id)
     assert run is not None
     message = await store.messages.get(THREAD, run.message_id or "")
@@ -74,9 +74,9 @@ async def done(
     records = await store.logs.read(run_id)
     refused = [one.chunk for one in records if isinstance(one.chunk, DataChunk) and one.chunk.type == REFUSED]
     assert refused == []
-    again = list(RunDecoder(RecordedRun(run, records)).chunks())
-    assert folded(run, again, seed).content == message.content
-    return Done(run, message, chunks, b"".join(one.raw for one in records if one.raw is not None))
+    decoded = list(RunDecoder(RecordedRun(run, records)).chunks())
+    assert folded(run, decoded, seed).content == message.content
+    return EndedTurn(run, message, chunks, b"".join(one.raw for one in records if one.raw is not None))
 
 
 def folded(run: Run, chunks: Sequence[Chunk], seed: AssistantMessage | None) -> AssistantMessage:
@@ -86,14 +86,14 @@ def folded(run: Run, chunks: Sequence[Chunk], seed: AssistantMessage | None) -> 
     return fold.finish(run.status, run.error if isinstance(run.error, str) else None)[-1]
 
 
-async def last_of(store: Store) -> AssistantMessage | None:
+async def last_message(store: Store) -> AssistantMessage | None:
     page = await store.messages.list(THREAD, limit=None)
     last = page.items[-1]
     return last if isinstance(last, AssistantMessage) else None
 
 
 async def decide(session: Session, call: ToolCallPart, approved: bool, reason: str | None = None) -> None:
-    """Answer the question whether a call may run."""
+    """Decide the approval request of a call."""
     assert call.approval is not None
     await session.add_approval_response(
         THREAD, ApprovalResponse(call.approval.id, approved, by="ada", reason=reason)

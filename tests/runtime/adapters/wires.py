@@ -1,4 +1,4 @@
-"""Small answers of every provider, as its own events."""
+"""Small responses of every provider, as its events."""
 
 from partita.types.json import JsonObject
 

@@ -1,4 +1,4 @@
-"""Two values, two texts, two messages, two runs, side by side."""
+"""Differences of values, texts, messages and runs."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,12 +31,12 @@ from tests.tables import each_row
 DIFFERENCES: dict[str, tuple[Json, Json, list[Difference]]] = {
     "nothing": ({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}, []),
     "a member": ({"a": 1, "b": 2}, {"a": 1, "b": 3}, [Difference("$.b", 2, 3)]),
-    "a member more, a member less": (
+    "an added and a removed member": (
         {"a": 1},
         {"b": 1},
         [Difference("$.a", 1, UNSET), Difference("$.b", UNSET, 1)],
     ),
-    "a name that is no word": ({"a b": 1}, {"a b": 2}, [Difference('$["a b"]', 1, 2)]),
+    "a name that needs quotes": ({"a b": 1}, {"a b": 2}, [Difference('$["a b"]', 1, 2)]),
     "an item in between": ([1, 2, 3], [1, 9, 2, 3], [Difference("$[1]", UNSET, 9)]),
     "two items in between": (
         ["a", "b", "c"],
@@ -44,20 +44,20 @@ DIFFERENCES: dict[str, tuple[Json, Json, list[Difference]]] = {
         [Difference("$[1]", UNSET, "x"), Difference("$[3]", UNSET, "y")],
     ),
     "items in another order": ([1, 2], [2, 1], [Difference("$[0]", 1, 2), Difference("$[1]", 2, 1)]),
-    "an item less": ([1, 2, 3], [1, 3], [Difference("$[1]", 2, UNSET)]),
-    "another kind": ({"a": [1]}, {"a": "1"}, [Difference("$.a", [1], "1")]),
-    "a truth is no number": ([True], [1], [Difference("$[0]", True, 1)]),
+    "a removed item": ([1, 2, 3], [1, 3], [Difference("$[1]", 2, UNSET)]),
+    "another type": ({"a": [1]}, {"a": "1"}, [Difference("$.a", [1], "1")]),
+    "a boolean is not a number": ([True], [1], [Difference("$[0]", True, 1)]),
     "inside an item": ([{"a": 1}, 5], [{"a": 2}, 5], [Difference("$[0].a", 1, 2)]),
 }
 
 
 @each_row(("old", "new", "found"), DIFFERENCES.values(), ids=DIFFERENCES)
-def test_where_values_differ(old: Json, new: Json, found: list[Difference]) -> None:
+def test_differences_of_values(old: Json, new: Json, found: list[Difference]) -> None:
     assert differences(old, new) == found
 
 
 @given(json_values(), json_values())
-def test_values_differ_nowhere_only_if_they_are_the_same(one: Json, other: Json) -> None:
+def test_only_equal_values_have_no_differences(one: Json, other: Json) -> None:
     assert not differences(one, one)
     assert bool(differences(one, other)) == (_sorted(one) != _sorted(other))
 
@@ -68,7 +68,7 @@ def _sorted(value: Json) -> object:
     return [_sorted(item) for item in value] if is_array(value) else dumps(value)
 
 
-def test_a_difference_in_words() -> None:
+def test_a_difference_as_text() -> None:
     assert str(Difference("$.a", UNSET, "x" * 100)) == f'$.a: nothing → "{"x" * 78}…'
 
 
@@ -82,22 +82,22 @@ def nested(depth: int, core: Json = "core") -> Json:
 SHORTENED: dict[str, tuple[int, Json, Json]] = {
     "a long text": (10**6, "x" * (MAX_TEXT + 1), "x" * MAX_TEXT + "…"),
     "many items": (10**6, [1] * (MAX_ITEMS + 1), [*([1] * MAX_ITEMS), "…"]),
-    "a deep nest": (10**6, nested(MAX_DEPTH + 1), nested(MAX_DEPTH, "…")),
+    "deep nesting": (10**6, nested(MAX_DEPTH + 1), nested(MAX_DEPTH, "…")),
     "no room left": (4, ["abc", "def", 1], ["abc", "d…", 1]),
 }
 
 
-@each_row(("room", "value", "short"), SHORTENED.values(), ids=SHORTENED)
-def test_what_is_too_large_is_cut(room: int, value: Json, short: Json) -> None:
-    assert Shortener(room)(value) == short
+@each_row(("budget", "value", "short"), SHORTENED.values(), ids=SHORTENED)
+def test_a_large_value_is_shortened(budget: int, value: Json, short: Json) -> None:
+    assert Shortener(budget)(value) == short
 
 
-def test_a_nest_of_any_depth_is_limited() -> None:
+def test_values_of_any_depth_are_shortened() -> None:
     assert Shortener(100)(nested(100_000)) == Shortener(100)(nested(MAX_DEPTH + 1))
 
 
 @given(json_values())
-def test_what_is_small_stays(value: Json) -> None:
+def test_a_small_value_is_unchanged(value: Json) -> None:
     assert Shortener(10**6)(value) == value
 
 
@@ -105,19 +105,19 @@ def test_what_is_small_stays(value: Json) -> None:
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_the_pieces_of_each_text_are_that_text(old: str, new: str) -> None:
+def test_the_pieces_form_both_texts(old: str, new: str) -> None:
     pieces = diff_words(old, new)
     assert "".join(piece.text for piece in pieces if piece.mark != "+") == old
     assert "".join(piece.text for piece in pieces if piece.mark != "-") == new
 
 
-def test_words_are_compared_as_words() -> None:
+def test_texts_are_compared_by_words() -> None:
     assert format_pieces(diff_words("It is sunny today.", "It is cloudy today!")) == (
         "It is [-sunny-]{+cloudy+} today[-.-]{+!+}"
     )
 
 
-def test_long_texts_are_compared_by_lines_and_in_no_time() -> None:
+def test_long_texts_are_compared_by_lines() -> None:
     lines = [f"line {number} of a long text\n" for number in range(3000)]
     other = [*lines[:1500], "another line\n", *lines[1500:]]
     pieces = diff_words("".join(lines), "".join(other))
@@ -144,7 +144,7 @@ OLD = AssistantMessage(
 SUB = replace(CALL, children=(AssistantMessage(id="n", content="deep words"),))
 LOST: dict[str, tuple[AssistantMessage, AssistantMessage, list[str]]] = {
     "nothing": (OLD, OLD, []),
-    "words cut otherwise, of another kind": (
+    "words cut otherwise, of another type": (
         OLD,
         AssistantMessage(
             id="m", content=[TextPart("first think then"), TextPart("speak and speak"), *OLD.parts[2:]]
@@ -166,7 +166,7 @@ LOST: dict[str, tuple[AssistantMessage, AssistantMessage, list[str]]] = {
         AssistantMessage(id="m", content=[*OLD.parts[:2], replace(CALL, output=None), *OLD.parts[3:]]),
         ["$.content.parts[2]: the output of call c"],
     ),
-    "an answer": (
+    "a decision": (
         OLD,
         AssistantMessage(id="m", content=[*OLD.parts[:2], replace(CALL, approval=None), *OLD.parts[3:]]),
         ["$.content.parts[2]: the decision on call c"],
@@ -176,7 +176,7 @@ LOST: dict[str, tuple[AssistantMessage, AssistantMessage, list[str]]] = {
         AssistantMessage(id="m", content=OLD.parts[:3]),
         ["$.content.parts[3]: file", "$.content.parts[4]: source-url"],
     ),
-    "what a sub-agent said": (
+    "a text of a sub-agent": (
         AssistantMessage(id="m", content=[SUB]),
         AssistantMessage(id="m", content=[CALL]),
         ["$.content.parts[0].children[0].content.parts[0]: text 'deep words'"],
@@ -185,14 +185,16 @@ LOST: dict[str, tuple[AssistantMessage, AssistantMessage, list[str]]] = {
 
 
 @each_row(("old", "new", "found"), LOST.values(), ids=LOST)
-def test_what_a_message_would_lose(old: AssistantMessage, new: AssistantMessage, found: list[str]) -> None:
+def test_the_content_that_a_message_would_lose(
+    old: AssistantMessage, new: AssistantMessage, found: list[str]
+) -> None:
     assert lost(old, new) == found
 
 
 # Runs
 
 
-async def test_a_run_beside_itself_is_the_same() -> None:
+async def test_a_run_equals_itself() -> None:
     async with an_agent() as (store, agent):
         run = await run_turn(agent, "t", "weather?")
         other = await run_turn(agent, "u", "weather?")
@@ -206,7 +208,7 @@ async def test_a_run_beside_itself_is_the_same() -> None:
     assert facts["finish reason"] == ("stop", "stop")
 
 
-async def test_two_runs_that_differ_line_by_line() -> None:
+async def test_the_diff_of_two_runs_as_lines() -> None:
     other = as_script(
         {
             "scenes": [
@@ -253,7 +255,7 @@ async def test_two_runs_that_differ_line_by_line() -> None:
         ["kind", "label"],
         ["kind", "label"],
         ["a", "kind", "label"],
-    ], "what one run has alone is told whole"
+    ], "content of one run only is complete"
     assert parts[2]["a"]["text"] == "I should look it up."
     assert [side["input"] for side in (parts[3]["a"], parts[3]["b"])] == [
         {"city": "Oslo"},
@@ -262,7 +264,7 @@ async def test_two_runs_that_differ_line_by_line() -> None:
     assert set(parts[3]["seconds"]) == {"a", "b"}
 
 
-async def test_runs_that_went_on_with_a_message_are_compared_with_all_of_it() -> None:
+async def test_continuing_runs_are_compared_with_the_whole_message() -> None:
     async with an_agent() as (store, agent):
         first, second = await launched(agent)
         diff = await diff_runs(store, first.id, second.id)

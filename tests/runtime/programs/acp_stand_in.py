@@ -1,9 +1,9 @@
-"""A stand-in for an agent that speaks the Agent Client Protocol, in its own words."""
+"""A stand-in for an agent that speaks the Agent Client Protocol."""
 
 import sys
 from typing import Any
 
-from tests.runtime.programs.stand_in import BEHAVIOUR, hear, misbehave, say
+from tests.runtime.programs.stand_in import BEHAVIOUR, misbehave, read_line, write_line
 
 SESSION = "garden-1"
 OPTIONS = [
@@ -19,14 +19,14 @@ class Agent:
     prompt_id: Any = None
 
     def serve(self) -> int:
-        while (message := hear()) is not None:
+        while (message := read_line()) is not None:
             params = message.get("params", {})
             match message.get("method"):
                 case "initialize":
                     self.initialize(message["id"], params)
                 case "session/new" if "login" in BEHAVIOUR:
                     error = {"code": -32000, "message": "Authentication required"}
-                    say({"jsonrpc": "2.0", "id": message["id"], "error": error})
+                    write_line({"jsonrpc": "2.0", "id": message["id"], "error": error})
                 case "session/new":
                     models = {"models": {"currentModelId": "m"}} if "models" in BEHAVIOUR else {}
                     self.answer(message["id"], {"sessionId": SESSION, **models})
@@ -59,18 +59,18 @@ class Agent:
         )
 
     def answer(self, id: Any, result: Any) -> None:
-        say({"jsonrpc": "2.0", "id": id, "result": result})
+        write_line({"jsonrpc": "2.0", "id": id, "result": result})
 
     def update(self, what: str, **fields: Any) -> None:
         params = {"sessionId": self.session, "update": {"sessionUpdate": what, **fields}}
-        say({"jsonrpc": "2.0", "method": "session/update", "params": params})
+        write_line({"jsonrpc": "2.0", "method": "session/update", "params": params})
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """A request, with numbers like the client's own, and its answer."""
+        """Send a request, with ids like those of the client, and return the response."""
         number, self.count = self.count, self.count + 1
         given = {"sessionId": self.session, **params}
-        say({"jsonrpc": "2.0", "id": number, "method": method, "params": given})
-        while (message := hear()) is not None:
+        write_line({"jsonrpc": "2.0", "id": number, "method": method, "params": given})
+        while (message := read_line()) is not None:
             if message.get("method") == "session/cancel":
                 self.answer(self.prompt_id, {"stopReason": "cancelled"})
             elif message.get("id") == number and "method" not in message:
@@ -92,9 +92,9 @@ class Agent:
             self.terminal()
         if "prompt-error" in BEHAVIOUR:
             error = {"code": -32603, "message": "the spade broke"}
-            say({"jsonrpc": "2.0", "id": self.prompt_id, "error": error})
+            write_line({"jsonrpc": "2.0", "id": self.prompt_id, "error": error})
             return
-        if "models" in BEHAVIOUR:  # one that reports what it knows, of the session so far
+        if "models" in BEHAVIOUR:  # reports model, title and cost of the session
             spent = {"amount": 0.5 if self.session == SESSION else 0.75, "currency": "USD"}
             self.update("usage_update", used=5, size=100, cost=spent)
             self.update("session_info_update", title="Beds and paths")

@@ -1,4 +1,4 @@
-"""A stand-in for `claude`: it speaks stream-json in its own words."""
+"""A stand-in for `claude` that speaks stream-json."""
 
 import argparse
 import os
@@ -7,9 +7,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.runtime.programs.stand_in import BEHAVIOUR, FLOOD, hang, hear, leave_word, misbehave, say
+from tests.runtime.programs.stand_in import (
+    BEHAVIOUR,
+    FLOOD,
+    hang,
+    misbehave,
+    read_line,
+    write_line,
+    write_pids,
+)
 
-SESSION = "session-of-its-own"
+SESSION = "new-session"
 
 
 def arguments() -> argparse.Namespace:
@@ -31,10 +39,10 @@ class StandIn:
         self.count = 0
         self.message = "m1"
 
-    def tell(self, kind: str, **fields: Any) -> None:
+    def emit(self, kind: str, **fields: Any) -> None:
         self.count += 1
         parent = fields.pop("parent_tool_use_id", None)
-        say(
+        write_line(
             {
                 "type": kind,
                 **fields,
@@ -45,13 +53,13 @@ class StandIn:
         )
 
     def stream(self, event: dict[str, Any]) -> None:
-        self.tell("stream_event", event=event)
+        self.emit("stream_event", event=event)
 
     def assistant(self, id: str | None, block: dict[str, Any], parent: str | None = None) -> None:
         message = {"role": "assistant", "type": "message", "model": "m", "content": [block], "usage": {}}
         if id is not None:
             message["id"] = self.message if id == "m1" else id
-        self.tell("assistant", message=message, parent_tool_use_id=parent)
+        self.emit("assistant", message=message, parent_tool_use_id=parent)
 
     def block(self, index: int, start: dict[str, Any], deltas: list[dict[str, Any]]) -> None:
         self.stream({"type": "content_block_start", "index": index, "content_block": start})
@@ -61,9 +69,9 @@ class StandIn:
 
     def run(self, prompt: Any) -> int:
         tools = ["Bash", "Task"]
-        self.tell("system", subtype="init", cwd=str(Path.cwd()), tools=tools, model=self.given.model or "m")
+        self.emit("system", subtype="init", cwd=str(Path.cwd()), tools=tools, model=self.given.model or "m")
         start = {"role": "assistant", "content": []}
-        if "billed" in BEHAVIOUR:  # as a real one: ids of its own, and what each response took
+        if "billed" in BEHAVIOUR:  # like the real program: message ids, and the usage of each response
             self.message = f"msg_{str(prompt).split()[-1]}"
             start |= {"model": "m", "usage": {"input_tokens": 5, "output_tokens": 1}}
         self.stream({"type": "message_start", "message": {"id": self.message, **start}})
@@ -99,16 +107,16 @@ class StandIn:
 
     def answer(self, id: str, output: str, is_error: bool = False) -> None:
         block = {"type": "tool_result", "tool_use_id": id, "content": output, "is_error": is_error}
-        self.tell("user", message={"role": "user", "content": [block]})
+        self.emit("user", message={"role": "user", "content": [block]})
 
     def tool(self) -> None:
         given = {"command": "paint fence"}
         self.assistant("m1", {"type": "tool_use", "id": "c1", "name": "Bash", "input": given})
         asked = {"subtype": "can_use_tool", "tool_name": "Bash", "input": given, "tool_use_id": "c1"}
-        say({"type": "control_request", "request_id": "q1", "request": asked})
+        write_line({"type": "control_request", "request_id": "q1", "request": asked})
         if "withdraw" in BEHAVIOUR:
-            say({"type": "control_cancel_request", "request_id": "q1"})
-            self.answer("c1", "nobody needed it", is_error=True)
+            write_line({"type": "control_cancel_request", "request_id": "q1"})
+            self.answer("c1", "not needed", is_error=True)
             return
         reply = self.wait_for("q1")
         if reply is None:
@@ -119,10 +127,10 @@ class StandIn:
             self.answer("c1", reply["message"], is_error=True)
 
     def wait_for(self, request: str) -> dict[str, Any] | None:
-        """The answer to a question; an interruption ends the turn instead."""
+        """The response to a permission request; an interruption ends the turn instead."""
         if "stubborn" in BEHAVIOUR:
             hang()
-        while (message := hear()) is not None:
+        while (message := read_line()) is not None:
             if message["type"] == "control_response" and message["response"]["request_id"] == request:
                 answer: dict[str, Any] = message["response"]["response"]
                 return answer
@@ -132,13 +140,13 @@ class StandIn:
                     "request_id": message["request_id"],
                     "response": {},
                 }
-                say({"type": "control_response", "response": done})
+                write_line({"type": "control_response", "response": done})
                 self.result(subtype="error_during_execution", is_error=True)
                 sys.exit(self.leave())
         sys.exit(9)
 
     def leave(self) -> int:
-        while hear() is not None:
+        while read_line() is not None:
             pass
         return 0
 
@@ -164,13 +172,13 @@ class StandIn:
             fields |= {"total_cost_usd": 0.25 * turns, "modelUsage": {"m": {"outputTokens": 7 * turns}}}
         if "api-error" in BEHAVIOUR:
             fields |= {"is_error": True, "result": "the shop is closed"}
-        self.tell("result", **{**fields, **changes})
+        self.emit("result", **{**fields, **changes})
         return 1 if "api-error" in BEHAVIOUR else 4 if "exit-code" in BEHAVIOUR else 0
 
 
 def main() -> int:
     given = arguments()
-    first = hear()
+    first = read_line()
     assert first is not None
     assert first["request"]["subtype"] == "initialize"
     done: dict[str, Any] = {
@@ -178,16 +186,16 @@ def main() -> int:
         "request_id": first["request_id"],
         "response": {"commands": []},
     }
-    say({"type": "control_response", "response": done})
-    prompt = hear()
+    write_line({"type": "control_response", "response": done})
+    prompt = read_line()
     assert prompt is not None
     agent = StandIn(given)
     code = agent.run(prompt["message"]["content"])
     if "leaves-child" in BEHAVIOUR:
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-        leave_word([os.getpid(), child.pid])
+        write_pids([os.getpid(), child.pid])
         return code
-    if "stays" in BEHAVIOUR:  # it has given its result and does not go
+    if "stays" in BEHAVIOUR:  # it has sent its result and does not exit
         hang()
     if "no-result" not in BEHAVIOUR:
         agent.leave()

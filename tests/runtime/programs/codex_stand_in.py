@@ -1,33 +1,35 @@
-"""A stand-in for `codex`: `exec --json`, and the app server, in its own words."""
+"""A stand-in for `codex`: `exec --json`, and the app server."""
 
 import sys
 from pathlib import Path
 from typing import Any
 
-from tests.runtime.programs.stand_in import BEHAVIOUR, hear, misbehave, say
+from tests.runtime.programs.stand_in import BEHAVIOUR, misbehave, read_line, write_line
 
 THREAD = "thread-of-its-own"
 USAGE = {"input_tokens": 11, "cached_input_tokens": 3, "output_tokens": 4, "reasoning_output_tokens": 1}
 
 
-def execute(words: list[str]) -> int:
-    thread = words[words.index("resume") + 1] if "resume" in words else THREAD
-    assert words[-1] == "-"
+def execute(prompt_text: list[str]) -> int:
+    thread = prompt_text[prompt_text.index("resume") + 1] if "resume" in prompt_text else THREAD
+    assert prompt_text[-1] == "-"
     prompt = sys.stdin.read()
-    say({"type": "thread.started", "thread_id": thread})
-    say({"type": "turn.started"})
-    say({"type": "item.completed", "item": {"id": "i0", "type": "reasoning", "text": "Hm."}})
+    write_line({"type": "thread.started", "thread_id": thread})
+    write_line({"type": "turn.started"})
+    write_line({"type": "item.completed", "item": {"id": "i0", "type": "reasoning", "text": "Hm."}})
     command = {"id": "i1", "type": "command_execution", "command": "saw plank"}
-    say({"type": "item.started", "item": {**command, "aggregated_output": "", "status": "in_progress"}})
+    write_line(
+        {"type": "item.started", "item": {**command, "aggregated_output": "", "status": "in_progress"}}
+    )
     misbehave()
     done = {"aggregated_output": "two planks", "exit_code": 0, "status": "completed"}
-    say({"type": "item.completed", "item": {**command, **done}})
+    write_line({"type": "item.completed", "item": {**command, **done}})
     said = f"{Path.cwd().name}: {prompt}"
-    say({"type": "item.completed", "item": {"id": "i2", "type": "agent_message", "text": said}})
+    write_line({"type": "item.completed", "item": {"id": "i2", "type": "agent_message", "text": said}})
     if "turn-failed" in BEHAVIOUR:
-        say({"type": "turn.failed", "error": {"message": "out of wood"}})
+        write_line({"type": "turn.failed", "error": {"message": "out of wood"}})
         return 1
-    say({"type": "turn.completed", "usage": USAGE})
+    write_line({"type": "turn.completed", "usage": USAGE})
     return 0
 
 
@@ -35,30 +37,32 @@ class Server:
     thread = THREAD
 
     def notify(self, method: str, **params: Any) -> None:
-        say({"method": method, "params": {"threadId": self.thread, "turnId": "t1", **params}})
+        write_line({"method": method, "params": {"threadId": self.thread, "turnId": "t1", **params}})
 
     def item(self, phase: str, **item: Any) -> None:
         self.notify(f"item/{phase}", item=item)
 
     def serve(self) -> int:
-        while (message := hear()) is not None:
+        while (message := read_line()) is not None:
             match message.get("method"):
                 case "initialize":
                     assert message["params"]["clientInfo"]["name"] == "partita"
-                    say({"id": message["id"], "result": {"userAgent": "stand-in"}})
+                    write_line({"id": message["id"], "result": {"userAgent": "stand-in"}})
                 case "thread/start" | "thread/resume" if "no-thread" in BEHAVIOUR:
-                    say({"id": message["id"], "error": {"code": -32600, "message": "no such thread"}})
+                    write_line({"id": message["id"], "error": {"code": -32600, "message": "no such thread"}})
                 case "thread/start" | "thread/resume":
                     self.thread = message["params"].get("threadId", THREAD)
                     policy = message["params"]["approvalPolicy"]
                     thread = {"id": self.thread, "preview": policy}
-                    say({"id": message["id"], "result": {"thread": thread, "model": "m"}})
-                    say({"method": "thread/started", "params": {"thread": thread}})
+                    write_line({"id": message["id"], "result": {"thread": thread, "model": "m"}})
+                    write_line({"method": "thread/started", "params": {"thread": thread}})
                 case "turn/start":
-                    say({"id": message["id"], "result": {"turn": {"id": "t1", "status": "inProgress"}}})
+                    write_line(
+                        {"id": message["id"], "result": {"turn": {"id": "t1", "status": "inProgress"}}}
+                    )
                     self.turn(message["params"]["input"][0]["text"])
                 case "turn/interrupt":
-                    say({"id": message["id"], "result": {}})
+                    write_line({"id": message["id"], "result": {}})
                     self.end("interrupted")
                 case _:
                     pass
@@ -72,8 +76,8 @@ class Server:
         self.item("completed", type="agentMessage", id="i1", text=f"I saw {prompt}")
         misbehave()
         if "unknown-request" in BEHAVIOUR:
-            say({"id": 90, "method": "garden/water", "params": {}})
-            reply = hear()
+            write_line({"id": 90, "method": "garden/water", "params": {}})
+            reply = read_line()
             assert reply is not None
             assert reply["error"]["code"] == -32601
         if "approval" in BEHAVIOUR:
@@ -85,10 +89,10 @@ class Server:
         work: dict[str, Any] = {"type": "commandExecution", "id": "c1", "command": "rm nail", "cwd": "/shed"}
         self.item("started", **work, status="inProgress")
         params = {"threadId": self.thread, "turnId": "t1", "itemId": "c1", "reason": "it is sharp"}
-        say({"id": 2, "method": "item/commandExecution/requestApproval", "params": params})
-        while (message := hear()) is not None:
+        write_line({"id": 2, "method": "item/commandExecution/requestApproval", "params": params})
+        while (message := read_line()) is not None:
             if message.get("method") == "turn/interrupt":
-                say({"id": message["id"], "result": {}})
+                write_line({"id": message["id"], "result": {}})
                 self.end("interrupted")
                 return
             if message.get("id") == 2 and "result" in message:

@@ -27,7 +27,7 @@ from partita.types.parts import TextPart
 ROOT = Path(__file__).parents[3]
 
 LONG = Timeouts(interrupt=30, exit=30, terminate=30, kill=30)
-"""For programs that behave: long enough for any machine."""
+"""For programs that exit: long enough for any machine."""
 
 SHORT = Timeouts(interrupt=0.2, exit=0.2, terminate=0.2, kill=30)
 """For programs that do not exit."""
@@ -66,10 +66,10 @@ class NoDecision:
 
 
 class Paths(NamedTuple):
-    """Files that a stand-in writes: what it said, what it heard, who there is."""
+    """Files that a stand-in writes: its output, its input, its process ids."""
 
-    said: Path
-    heard: Path
+    output: Path
+    input: Path
     pids: Path
 
 
@@ -80,14 +80,14 @@ def paths(folder: Path) -> Paths:
 def options(
     folder: Path, *behaviour: str, approvals: ApprovalGate | None = None, flood: int = 0, **more: Json
 ) -> InvokeOptions:
-    places = paths(folder)
+    files = paths(folder)
     environment = {
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}",
         "STAND_IN": ",".join(behaviour),
         "STAND_IN_FLOOD": str(flood),
-        "STAND_IN_RECORD": str(places.said),
-        "STAND_IN_HEARD": str(places.heard),
-        "STAND_IN_PIDS": str(places.pids),
+        "STAND_IN_RECORD": str(files.output),
+        "STAND_IN_HEARD": str(files.input),
+        "STAND_IN_PIDS": str(files.pids),
     }
     return InvokeOptions(approvals=approvals, environment=environment, **more)
 
@@ -101,21 +101,21 @@ def chunks(events: list[AgentStreamEvent]) -> list[Chunk]:
 
 
 def message(events: list[AgentStreamEvent]) -> AssistantMessage:
-    """The message, by an accumulator that forgives nothing."""
+    """The message of the events. Every chunk must fit."""
     accumulator = Accumulator(id="message")
     for chunk in chunks(events):
         accumulator.feed(chunk)
     return accumulator.snapshot()
 
 
-def words(events: list[AgentStreamEvent]) -> str:
+def text_of_events(events: list[AgentStreamEvent]) -> str:
     return "".join(part.text for part in message(events).parts if isinstance(part, TextPart))
 
 
 def stderr_text(events: list[AgentStreamEvent]) -> str:
-    """What came over standard error."""
-    told = [chunk.data for chunk in chunks(events) if isinstance(chunk, DataChunk)]
-    return "".join(data["text"] for data in told if is_object(data) and data.keys() == {"text"})
+    """The text of standard error."""
+    data_chunks = [chunk.data for chunk in chunks(events) if isinstance(chunk, DataChunk)]
+    return "".join(data["text"] for data in data_chunks if is_object(data) and data.keys() == {"text"})
 
 
 def completed(events: list[AgentStreamEvent]) -> JsonObject:
@@ -133,30 +133,30 @@ def failed(events: list[AgentStreamEvent]) -> ErrorEvent:
 
 
 def is_ours_by(folder: Path) -> Callable[[bytes], bool]:
-    """Whether a line is one that the stand-in heard, not one that it said."""
-    heard = paths(folder).heard
-    lines = set(heard.read_bytes().splitlines(keepends=True)) if heard.exists() else set[bytes]()
+    """Whether a line is input of the stand-in and not output."""
+    input_file = paths(folder).input
+    lines = set(input_file.read_bytes().splitlines(keepends=True)) if input_file.exists() else set[bytes]()
     return lines.__contains__
 
 
 def check_record(events: list[AgentStreamEvent], folder: Path) -> None:
-    """Every byte that was said is in the record, in order; between them stand only lines of ours."""
+    """Check that every byte of output is in the record, in order, with only input lines between."""
     is_ours = is_ours_by(folder)
     raws = [raw for event in events if event.raw_text is not None and (raw := raw_bytes(event)) is not None]
-    assert b"".join(raw for raw in raws if not is_ours(raw)) == paths(folder).said.read_bytes()
+    assert b"".join(raw for raw in raws if not is_ours(raw)) == paths(folder).output.read_bytes()
 
 
 async def pids(folder: Path) -> list[int]:
-    """Who there is, once the stand-in has told."""
-    place = paths(folder).pids
-    while not place.exists():
+    """The process ids, once the stand-in has written them."""
+    file = paths(folder).pids
+    while not file.exists():
         await asyncio.sleep(0.01)
-    found: list[int] = json.loads(place.read_text())
+    found: list[int] = json.loads(file.read_text())
     return found
 
 
 def alive(numbers: list[int]) -> list[int]:
-    """Those that run. One that has ended and waits to be taken note of does not."""
+    """Those of the processes that run. A zombie does not run."""
     return [number for number in numbers if _state(number) not in ("", "Z", "X")]
 
 

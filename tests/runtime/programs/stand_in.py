@@ -1,6 +1,6 @@
-"""What the stand-in programs share: lines in and out, and ways to misbehave.
+"""Common code of the stand-in programs: reading and writing lines, and ways to misbehave.
 
-The variable `STAND_IN` lists how to behave, separated by commas.
+The variable `STAND_IN` lists the behaviours, separated by commas.
 """
 
 import json
@@ -15,8 +15,8 @@ BEHAVIOUR = frozenset(filter(None, os.environ.get("STAND_IN", "").split(",")))
 FLOOD = int(os.environ.get("STAND_IN_FLOOD", "0"))
 
 
-def say(message: Any) -> None:
-    """One line to standard output, and a copy for the test to compare with."""
+def write_line(message: Any) -> None:
+    """Write a line to standard output, and a copy for the test."""
     write(json.dumps(message).encode() + b"\n")
 
 
@@ -29,8 +29,8 @@ def write(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def hear() -> dict[str, Any] | None:
-    """One line from standard input; `None` at its end."""
+def read_line() -> dict[str, Any] | None:
+    """The next line of standard input; `None` at its end."""
     line = sys.stdin.buffer.readline()
     record = os.environ.get("STAND_IN_HEARD")
     if record and line:
@@ -40,7 +40,7 @@ def hear() -> dict[str, Any] | None:
 
 
 def misbehave() -> None:
-    """What a program may do in the middle of its work."""
+    """Misbehave within a turn, as requested."""
     if "stderr" in BEHAVIOUR:
         print("careful: the paint is wet", file=sys.stderr, flush=True)
     if "stderr-flood" in BEHAVIOUR:
@@ -56,7 +56,7 @@ def misbehave() -> None:
     if "half-line" in BEHAVIOUR:
         write(b'{"type": "half')
         os._exit(0)
-    if "mute" in BEHAVIOUR:  # closes its output and lives on
+    if "mute" in BEHAVIOUR:  # closes its output and keeps running
         os.close(1)
         time.sleep(600)
     if "hang" in BEHAVIOUR:
@@ -64,7 +64,7 @@ def misbehave() -> None:
 
 
 def hang() -> None:
-    """Stay, whatever anyone says, with a child in the group and one in a session of its own."""
+    """Keep running despite all signals, with a child in the group and one in a new session."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     code = "import signal, time; [signal.signal(n, signal.SIG_IGN) for n in (1, 2, 15)]; time.sleep(600)"
@@ -72,12 +72,12 @@ def hang() -> None:
         subprocess.Popen([sys.executable, "-c", code]),
         subprocess.Popen([sys.executable, "-c", code], start_new_session=True),
     ]
-    leave_word([os.getpid(), *(child.pid for child in children)])
+    write_pids([os.getpid(), *(child.pid for child in children)])
     time.sleep(600)
 
 
-def leave_word(pids: list[int]) -> None:
-    """Tell the test who there is."""
+def write_pids(pids: list[int]) -> None:
+    """Write the process ids for the test."""
     place = os.environ["STAND_IN_PIDS"]
     with open(f"{place}.part", "w") as file:  # noqa: PTH123
         json.dump(pids, file)

@@ -1,4 +1,4 @@
-"""Agents that speak the Agent Client Protocol, by a stand-in."""
+"""Agents of the Agent Client Protocol, with a stand-in."""
 
 import asyncio
 from pathlib import Path
@@ -29,24 +29,24 @@ from tests.runtime.programs.running import (
     options,
     paths,
     pids,
-    words,
+    text_of_events,
 )
 
-linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes the Linux way")
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 
 
-def service(timeouts: Timeouts = LONG, *, everything: bool = False) -> AcpService:
+def service(timeouts: Timeouts = LONG, *, allow_all: bool = False) -> AcpService:
     return AcpService(
         command("acp"),
         timeouts=timeouts,
-        read_files=everything,
-        write_files=everything,
-        terminals=everything,
+        read_files=allow_all,
+        write_files=allow_all,
+        terminals=allow_all,
     )
 
 
-def heard(folder: Path) -> list[JsonObject]:
-    return [loads(line) for line in paths(folder).heard.read_bytes().splitlines()]
+def input_lines(folder: Path) -> list[JsonObject]:
+    return [loads(line) for line in paths(folder).input.read_bytes().splitlines()]
 
 
 def call(events: list[AgentStreamEvent]) -> ToolCallPart:
@@ -60,7 +60,7 @@ async def test_a_turn(tmp_path: Path) -> None:
     result = completed(events)
     assert result["sessionId"] == "garden-1"
     assert result["stopReason"] == "end_turn"
-    assert words(events) == "I heard rain"
+    assert text_of_events(events) == "I heard rain"
     last = events[-1]
     assert isinstance(last, CompleteEvent)
     assert last.usage is not None
@@ -84,13 +84,13 @@ async def test_messages_of_both_sides_are_recorded(tmp_path: Path) -> None:
 async def test_the_replay_of_a_loaded_session_is_not_part_of_the_response(tmp_path: Path) -> None:
     events = await gather(service().invoke("rain", session_id="garden-9", options=options(tmp_path)))
     assert completed(events)["sessionId"] == "garden-9"
-    assert words(events) == "I heard rain"
+    assert text_of_events(events) == "I heard rain"
 
 
 ALLOWED = {
-    "yes, and only once": (FixedDecision(approved=True), "yes", "output-available", TextOutput("chose yes")),
+    "approved once": (FixedDecision(approved=True), "yes", "output-available", TextOutput("chose yes")),
     "no": (FixedDecision(approved=False), "no", "output-denied", ExecutionDeniedOutput("No")),
-    "nobody is there": (None, "no", "output-denied", ExecutionDeniedOutput("No")),
+    "no approval gate": (None, "no", "output-denied", ExecutionDeniedOutput("No")),
 }
 
 
@@ -108,7 +108,7 @@ async def test_permission_requests(
     assert part.output == output
     assert part.input == {"depth": 2}
     assert part.title == "Dig a hole"
-    answer = next(line for line in heard(tmp_path) if is_object(line.get("result")))
+    answer = next(line for line in input_lines(tmp_path) if is_object(line.get("result")))
     assert answer["result"] == {"outcome": {"outcome": "selected", "optionId": option}}
     completed(events)
     check_record(events, tmp_path)
@@ -124,7 +124,7 @@ async def test_a_turn_stopped_during_a_permission_request_is_cancelled(tmp_path:
     with pytest.raises(asyncio.CancelledError):
         await reader
     assert approvals.was_cancelled
-    cancel, answer = heard(tmp_path)[-2:]
+    cancel, answer = input_lines(tmp_path)[-2:]
     assert cancel["method"] == "session/cancel"
     assert answer["result"] == {"outcome": {"outcome": "cancelled"}}
 
@@ -141,10 +141,10 @@ async def test_stopping_leaves_no_process(tmp_path: Path) -> None:
 
 FAILURES = {
     "the prompt fails": ("prompt-error", None, "the spade broke"),
-    "the agent breaks": ("crash", None, "the brush broke"),
-    "someone must log in": ("login", None, "log in first: Garden key"),
-    "it speaks another version": ("new-version", None, "version 9"),
-    "it cannot load sessions": ("no-load", "garden-9", "cannot resume a session"),
+    "the agent crashes": ("crash", None, "the brush broke"),
+    "a login is required": ("login", None, "log in first: Garden key"),
+    "another protocol version": ("new-version", None, "version 9"),
+    "no support for resuming": ("no-load", "garden-9", "cannot resume a session"),
 }
 
 
@@ -162,18 +162,18 @@ async def test_files_of_the_folder_are_read_and_written_and_no_others(tmp_path: 
     garden.mkdir()
     (garden / "seeds.txt").write_text("peas\nbeans\nleeks\n")
     given = options(tmp_path, "files")
-    events = await gather(service(everything=True).invoke("rain", cwd=garden, options=given))
+    events = await gather(service(allow_all=True).invoke("rain", cwd=garden, options=given))
     completed(events)
-    assert "beans\n|-32602|True" in words(events)
+    assert "beans\n|-32602|True" in text_of_events(events)
     assert (garden / "beds" / "one.txt").read_text() == "carrots\n"
     check_record(events, tmp_path)
 
 
 async def test_client_methods_that_are_not_allowed_are_refused(tmp_path: Path) -> None:
-    """The stand-in breaks when it is refused: an agent that asks for what was not offered is at fault."""
+    """The stand-in crashes if a request is refused: it must not call methods that were not offered."""
     events = await gather(service().invoke("rain", cwd=tmp_path, options=options(tmp_path, "files")))
     failed(events)
-    opening, refusal = heard(tmp_path)[0], heard(tmp_path)[-2]
+    opening, refusal = input_lines(tmp_path)[0], input_lines(tmp_path)[-2]
     offered = opening["params"]["clientCapabilities"]
     assert offered == {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
     assert refusal["error"]["code"] == -32601
@@ -181,7 +181,7 @@ async def test_client_methods_that_are_not_allowed_are_refused(tmp_path: Path) -
 
 async def test_terminals_run_commands_and_their_output_is_in_the_call(tmp_path: Path) -> None:
     given = options(tmp_path, "terminal", "left-terminal")
-    events = await gather(service(everything=True).invoke("rain", cwd=tmp_path, options=given))
+    events = await gather(service(allow_all=True).invoke("rain", cwd=tmp_path, options=given))
     completed(events)
     output = call(events).output
     assert isinstance(output, ContentOutput)
@@ -194,11 +194,11 @@ async def test_terminals_run_commands_and_their_output_is_in_the_call(tmp_path: 
 
 OUTSIDE = {
     "another folder": "/etc/passwd",
-    "a way up": "../secret",
-    "a hidden way up": "beds/../../secret",
+    "a parent folder": "../secret",
+    "a parent folder within the path": "beds/../../secret",
     "a link": "door/secret",
     "nothing": "",
-    "a hole": "a\0b",
+    "a NUL": "a\0b",
 }
 
 
@@ -214,6 +214,6 @@ def test_a_path_outside_of_the_folder_is_refused(tmp_path: Path, path: str) -> N
 async def test_the_model_is_set_if_the_agent_supports_it(tmp_path: Path) -> None:
     events = await gather(service().invoke("rain", options=options(tmp_path, "models", model="m-2")))
     completed(events)
-    wish = next(line for line in heard(tmp_path) if line.get("method") == "session/set_model")
+    wish = next(line for line in input_lines(tmp_path) if line.get("method") == "session/set_model")
     assert wish["params"] == {"sessionId": "garden-1", "modelId": "m-2"}
     assert chunks(events)

@@ -1,4 +1,4 @@
-"""Claude Code as a program, by a stand-in that speaks its protocol."""
+"""Claude Code as a program, with a stand-in."""
 
 import asyncio
 import sys
@@ -46,12 +46,12 @@ from tests.runtime.programs.running import (
     paths,
     pids,
     stderr_text,
-    words,
+    text_of_events,
 )
 from tests.sampling import HUGE
 from tests.tables import each_row
 
-linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes the Linux way")
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 
 
 def service(timeouts: Timeouts = LONG) -> ClaudeCodeService:
@@ -62,8 +62,8 @@ def call(events: list[AgentStreamEvent], id: str) -> ToolCallPart:
     return next(part for part in message(events).parts if isinstance(part, ToolCallPart) and part.id == id)
 
 
-def heard(folder: Path) -> list[JsonObject]:
-    return [loads(line) for line in paths(folder).heard.read_bytes().splitlines()]
+def input_lines(folder: Path) -> list[JsonObject]:
+    return [loads(line) for line in paths(folder).input.read_bytes().splitlines()]
 
 
 async def test_a_turn(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ async def test_a_turn(tmp_path: Path) -> None:
     behaviour = options(tmp_path, "tool", "sub-agent", "stderr", "blank", approvals=approvals)
     events = await gather(service().invoke("Paint the fence", cwd=tmp_path, options=behaviour))
     result = completed(events)
-    assert result["sessionId"] == "session-of-its-own"
+    assert result["sessionId"] == "new-session"
     assert result["totalCostUsd"] == 0.25
     last = events[-1]
     assert isinstance(last, CompleteEvent)
@@ -79,7 +79,7 @@ async def test_a_turn(tmp_path: Path) -> None:
     assert last.usage.total_tokens == 12
     thought = next(part for part in message(events).parts if isinstance(part, ReasoningPart))
     assert thought.provider_metadata == {"anthropic": {"signature": "c2lnbmVk"}}
-    assert words(events) == "You said: Paint the fence"
+    assert text_of_events(events) == "You said: Paint the fence"
     assert call(events, "c2").children
     assert stderr_text(events) == "careful: the paint is wet\n"
     check_record(events, tmp_path)
@@ -97,8 +97,8 @@ async def test_an_approved_call(tmp_path: Path) -> None:
 
 
 DENIALS = {
-    "someone says no": (FixedDecision(approved=False, reason="not on a Sunday"), "not on a Sunday"),
-    "nobody is there": (None, "no user is available to approve it"),
+    "a denial": (FixedDecision(approved=False, reason="not on a Sunday"), "not on a Sunday"),
+    "no approval gate": (None, "no user is available to approve it"),
 }
 
 
@@ -119,7 +119,7 @@ async def test_a_cancelled_approval_request_gets_no_response(tmp_path: Path) -> 
         service().invoke("Paint", options=options(tmp_path, "tool", "withdraw", approvals=approvals))
     )
     completed(events)
-    assert not any(line["type"] == "control_response" for line in heard(tmp_path))
+    assert not any(line["type"] == "control_response" for line in input_lines(tmp_path))
 
 
 async def test_an_approval_gate_that_raises_raises_in_the_caller_and_ends_the_program(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ async def test_a_turn_stopped_during_an_approval_request_is_interrupted(tmp_path
     with pytest.raises(asyncio.CancelledError):
         await reader
     assert approvals.was_cancelled
-    assert heard(tmp_path)[-1]["request"] == {"subtype": "interrupt"}
-    assert b"error_during_execution" in paths(tmp_path).said.read_bytes()
+    assert input_lines(tmp_path)[-1]["request"] == {"subtype": "interrupt"}
+    assert b"error_during_execution" in paths(tmp_path).output.read_bytes()
 
 
 @linux
@@ -171,7 +171,7 @@ async def test_closing_the_stream_stops_a_program_that_ignores_signals(tmp_path:
 
 
 @linux
-async def test_a_reader_that_is_cancelled_twice_still_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_reader_that_is_cancelled_twice_leaves_no_process(tmp_path: Path) -> None:
     timeouts = Timeouts(interrupt=600, exit=600, terminate=600, kill=30)
     reader = asyncio.create_task(gather(service(timeouts).invoke("Paint", options=options(tmp_path, "hang"))))
     family = await pids(tmp_path)
@@ -200,11 +200,11 @@ async def test_a_result_counts_even_if_the_program_does_not_exit(tmp_path: Path)
 
 
 FAILURES: dict[str, tuple[str, str, str]] = {
-    "it breaks in the middle": ("crash", "exited with code 3", "the brush broke"),
-    "it exits with a code after its result": ("exit-code", "exited with code 4", ""),
-    "it gives no result": ("no-result", "ended without a result", ""),
-    "its last line is cut": ("half-line", "ended without a result", ""),
-    "the provider fails": ("api-error", "the shop is closed", ""),
+    "a crash": ("crash", "exited with code 3", "the brush broke"),
+    "an exit code after the result": ("exit-code", "exited with code 4", ""),
+    "no result": ("no-result", "ended without a result", ""),
+    "a cut last line": ("half-line", "ended without a result", ""),
+    "a failure of the provider": ("api-error", "the shop is closed", ""),
 }
 
 
@@ -215,9 +215,9 @@ async def test_a_failure_is_the_last_event(tmp_path: Path, behaviour: str, what:
     assert what in error.message
     assert stderr in error.message
     assert is_object(error.details)
-    assert error.details["sessionId"] == "session-of-its-own"
+    assert error.details["sessionId"] == "new-session"
     assert stderr in error.details["stderr"]
-    assert words(events) == "You said: Paint"
+    assert text_of_events(events) == "You said: Paint"
     check_record(events, tmp_path)
 
 
@@ -282,7 +282,7 @@ async def test_a_session_is_resumed(tmp_path: Path) -> None:
     )
     events = await gather(service().invoke("Go on", session_id="session-7", options=given))
     assert completed(events)["sessionId"] == "session-7"
-    assert b'"model": "m-2"' in paths(tmp_path).said.read_bytes()
+    assert b'"model": "m-2"' in paths(tmp_path).output.read_bytes()
 
 
 WRONG = {"an option": "--dangerously-skip-permissions", "nothing": ""}
@@ -297,7 +297,7 @@ def test_a_session_id_that_looks_like_an_option_is_refused(session: str) -> None
 MISSING = {
     "no program": (("/no/such/program",), None, "was not found"),
     "no folder": (command("claude"), Path("/no/such/folder"), "cannot start"),
-    "no word": (("a\0b",), None, "cannot start"),
+    "an empty program": (("a\0b",), None, "cannot start"),
 }
 
 
@@ -318,7 +318,7 @@ async def test_the_history_is_sent_to_an_agent_without_a_session(tmp_path: Path)
         UserMessage(id="3", content=UserContent(parts=(TextPart("Paint it"), picture))),
     ]
     await gather(service().invoke(talk, options=options(tmp_path)))
-    text, image = heard(tmp_path)[1]["message"]["content"]
+    text, image = input_lines(tmp_path)[1]["message"]["content"]
     assert "Which colour?" in text["text"]
     assert "Green." in text["text"]
     assert text["text"].endswith("Paint it")
@@ -341,7 +341,7 @@ async def test_a_conversation_is_sent_with_its_calls_and_outputs(tmp_path: Path)
         UserMessage(id="3", content="Use it"),
     ]
     await gather(service().invoke(talk, options=options(tmp_path)))
-    assert heard(tmp_path)[1]["message"]["content"] == (
+    assert input_lines(tmp_path)[1]["message"]["content"] == (
         "The conversation so far:\n\n"
         "<user>\nWhat is in the shed?\n</user>\n\n"
         "<assistant>\n"
@@ -358,7 +358,7 @@ async def test_a_long_conversation_is_sent_shortened(tmp_path: Path) -> None:
         for number in range(5)
     ]
     await gather(service().invoke([*talk, UserMessage(id="z", content="Go on")], options=options(tmp_path)))
-    sent = heard(tmp_path)[1]["message"]["content"]
+    sent = input_lines(tmp_path)[1]["message"]["content"]
     assert len(sent) < 201_000
     assert "[3 earlier messages are left out]" in sent
     assert "… 6000 characters left out …" in sent

@@ -1,4 +1,4 @@
-"""Codex as a program, both ways, by a stand-in that speaks its protocols."""
+"""Codex as a program, over both interfaces, with a stand-in."""
 
 import asyncio
 from pathlib import Path
@@ -28,18 +28,18 @@ from tests.runtime.programs.running import (
     options,
     paths,
     pids,
-    words,
+    text_of_events,
 )
 
-linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes the Linux way")
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 
 
 def service(timeouts: Timeouts = LONG) -> CodexService:
     return CodexService(command("codex"), timeouts=timeouts)
 
 
-def heard(folder: Path) -> list[JsonObject]:
-    return [loads(line) for line in paths(folder).heard.read_bytes().splitlines()]
+def input_lines(folder: Path) -> list[JsonObject]:
+    return [loads(line) for line in paths(folder).input.read_bytes().splitlines()]
 
 
 def call(events: list[AgentStreamEvent]) -> ToolCallPart:
@@ -49,7 +49,7 @@ def call(events: list[AgentStreamEvent]) -> ToolCallPart:
 async def test_without_approvals_codex_exec_is_used(tmp_path: Path) -> None:
     events = await gather(service().invoke("Build a shed", cwd=tmp_path, options=options(tmp_path)))
     assert completed(events)["sessionId"] == "thread-of-its-own"
-    assert words(events) == f"{tmp_path.name}: Build a shed"
+    assert text_of_events(events) == f"{tmp_path.name}: Build a shed"
     last = events[-1]
     assert isinstance(last, CompleteEvent)
     assert last.usage is not None
@@ -87,7 +87,7 @@ async def test_approvals_over_the_app_server(tmp_path: Path, approved: bool, sta
     assert part.approval is not None
     assert part.approval.approved is approved
     assert completed(events)["status"] == "completed"
-    assert words(events) == "I saw a nail"
+    assert text_of_events(events) == "I saw a nail"
     check_record(events, tmp_path)
 
 
@@ -101,10 +101,10 @@ async def test_a_turn_stopped_during_an_approval_request_is_interrupted(tmp_path
     with pytest.raises(asyncio.CancelledError):
         await reader
     assert approvals.was_cancelled
-    last = heard(tmp_path)[-1]
+    last = input_lines(tmp_path)[-1]
     assert last["method"] == "turn/interrupt"
     assert last["params"] == {"threadId": "thread-of-its-own", "turnId": "t1"}
-    assert b"interrupted" in paths(tmp_path).said.read_bytes()
+    assert b"interrupted" in paths(tmp_path).output.read_bytes()
 
 
 @linux
@@ -122,10 +122,10 @@ async def test_stopping_leaves_no_process(tmp_path: Path, with_approvals: bool) 
 
 FAILURES = {
     "exec fails": ("turn-failed", False, "out of wood"),
-    "exec breaks": ("crash", False, "the brush broke"),
+    "exec crashes": ("crash", False, "the brush broke"),
     "the turn fails": ("turn-failed", True, "out of wood"),
-    "the server breaks": ("crash", True, "the brush broke"),
-    "there is no such thread": ("no-thread", True, "no such thread"),
+    "the server crashes": ("crash", True, "the brush broke"),
+    "an unknown thread": ("no-thread", True, "no such thread"),
 }
 
 
@@ -153,5 +153,5 @@ async def test_images_are_sent_over_the_app_server(tmp_path: Path) -> None:
     prompt = [UserMessage(id="1", content=UserContent(parts=(TextPart("this"), picture)))]
     events = await gather(service().invoke(prompt, options=options(tmp_path)))
     completed(events)
-    start = next(line for line in heard(tmp_path) if line.get("method") == "turn/start")
+    start = next(line for line in input_lines(tmp_path) if line.get("method") == "turn/start")
     assert start["params"]["input"][1] == {"type": "image", "url": picture.url}

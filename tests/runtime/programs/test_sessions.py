@@ -1,4 +1,4 @@
-"""Sessions of coding agents: what a live run stores of them, and that their logs are not counted twice."""
+"""Sessions of coding agents: what a run stores, and that the import of a log counts nothing twice."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ from tests.runtime.engines import on_both_engines
 from tests.runtime.programs.running import LONG, NoDecision, command, options
 from tests.runtime.session.counting_process import print_line
 
-CLAUDE = "session-of-its-own"
+CLAUDE = "new-session"
 CODEX = "thread-of-its-own"
 
 
@@ -35,7 +35,7 @@ def claude() -> ClaudeCodeService:
     return ClaudeCodeService(command("claude"), timeouts=LONG)
 
 
-async def drive(
+async def run_turn(
     session: Session, agent: AgentService, folder: Path, prompt: str, *behaviour: str, thread: str = "t1"
 ) -> Run:
     run = await session.start(
@@ -45,7 +45,7 @@ async def drive(
 
 
 def claude_log(folder: Path, *prompts: str) -> Path:
-    """The log that the agent itself writes of turns: each a prompt and one response."""
+    """The log that the agent writes of turns, each a prompt and one response."""
     records: list[JsonObject] = []
     for number, prompt in enumerate(prompts):
         moment = {"sessionId": CLAUDE, "cwd": str(folder), "version": "2.1.98", "isSidechain": False}
@@ -93,12 +93,12 @@ async def threads(store: Store) -> list[str]:
 
 
 async def responses(store: Store) -> tuple[int, int, int]:
-    """What the ledger counts over all threads."""
+    """The usage that the ledger counts over all threads."""
     (total,) = await store.stats.totals()
     return total.responses, total.input_tokens, total.output_tokens
 
 
-async def talk(store: Store) -> list[str]:
+async def texts(store: Store) -> list[str]:
     return [text_of(message) for message in (await store.messages.list("t1", limit=None)).items]
 
 
@@ -112,7 +112,7 @@ async def session(url: str) -> AsyncIterator[Session]:
 
 
 async def test_a_live_run_stores_what_the_stream_reports(session: Session, tmp_path: Path) -> None:
-    run = await drive(session, claude(), tmp_path, "Paint fence")
+    run = await run_turn(session, claude(), tmp_path, "Paint fence")
     assert (run.status, run.model, run.cost) == ("completed", "m", 0.25)
     assert run.metadata is not None
     assert run.metadata["agentSession"] == CLAUDE
@@ -139,15 +139,15 @@ async def test_an_agent_over_acp_reports_its_model_cost_and_title(session: Sessi
 
 
 async def test_the_cost_of_a_resumed_session_is_that_of_the_turn(session: Session, tmp_path: Path) -> None:
-    await drive(session, claude(), tmp_path, "Paint fence")
-    run = await drive(session, claude(), tmp_path, "Paint gate")
+    await run_turn(session, claude(), tmp_path, "Paint fence")
+    run = await run_turn(session, claude(), tmp_path, "Paint gate")
     assert run.cost == 0.25
     assert await responses(session.store) == (2, 10, 14)
 
 
 async def test_a_title_set_by_a_user_stays(session: Session, tmp_path: Path) -> None:
     await session.store.threads.create("t1", title="The garden", project="/elsewhere")
-    await drive(session, claude(), tmp_path, "Paint fence")
+    await run_turn(session, claude(), tmp_path, "Paint fence")
     thread = await session.store.threads.get("t1")
     assert thread is not None
     assert (thread.title, thread.project) == ("The garden", "/elsewhere")
@@ -155,7 +155,7 @@ async def test_a_title_set_by_a_user_stays(session: Session, tmp_path: Path) -> 
 
 async def test_importing_the_log_of_a_live_session_adds_nothing(session: Session, tmp_path: Path) -> None:
     store = session.store
-    await drive(session, claude(), tmp_path, "Paint fence")
+    await run_turn(session, claude(), tmp_path, "Paint fence")
     before = await store.messages.list("t1", limit=None)
     for _ in range(2):
         await import_log(store, claude_log(tmp_path, "Paint fence"))
@@ -169,15 +169,15 @@ async def test_importing_the_log_of_a_live_session_adds_nothing(session: Session
 @on_both_engines
 async def test_turns_added_outside_of_partita_go_to_the_same_thread(session: Session, tmp_path: Path) -> None:
     store = session.store
-    await drive(session, claude(), tmp_path, "Paint fence")
+    await run_turn(session, claude(), tmp_path, "Paint fence")
     await import_log(store, claude_log(tmp_path, "Paint fence"))
     await import_log(store, claude_log(tmp_path, "Paint fence", "Paint gate"))
     assert await threads(store) == ["t1"]
-    assert await talk(store) == [*PAINTED, "Paint gate", "You said: Paint gate"]
+    assert await texts(store) == [*PAINTED, "Paint gate", "You said: Paint gate"]
     assert await responses(store) == (2, 10, 14)
-    await drive(session, claude(), tmp_path, "Paint shed")
+    await run_turn(session, claude(), tmp_path, "Paint shed")
     await import_log(store, claude_log(tmp_path, "Paint fence", "Paint gate", "Paint shed"))
-    assert (await talk(store))[4:] == ["Paint shed", "You said: Paint shed"]
+    assert (await texts(store))[4:] == ["Paint shed", "You said: Paint shed"]
     assert await responses(store) == (3, 15, 21)
 
 
@@ -186,12 +186,12 @@ async def test_a_log_imported_before_the_run_ended_is_replaced(session: Session,
     store = session.store
     await import_log(store, claude_log(tmp_path, "Paint fence"))
     assert await threads(store) == [CLAUDE]
-    await drive(session, claude(), tmp_path, "Paint fence")
+    await run_turn(session, claude(), tmp_path, "Paint fence")
     assert await threads(store) == ["t1"]
     assert await responses(store) == (1, 5, 7)
     await import_log(store, claude_log(tmp_path, "Paint fence"))
     assert await threads(store) == ["t1"]
-    assert await talk(store) == PAINTED
+    assert await texts(store) == PAINTED
 
 
 async def test_an_older_session_stays_a_thread_and_its_responses_are_counted_once(
@@ -199,11 +199,11 @@ async def test_an_older_session_stays_a_thread_and_its_responses_are_counted_onc
 ) -> None:
     store = session.store
     await import_log(store, claude_log(tmp_path, "Dig hole", "Paint fence"))
-    await drive(session, claude(), tmp_path, "Paint fence")
+    await run_turn(session, claude(), tmp_path, "Paint fence")
     assert sorted(await threads(store)) == [CLAUDE, "t1"]
     assert await responses(store) == (2, 10, 14)
     await import_log(store, claude_log(tmp_path, "Dig hole", "Paint fence", "Paint gate"))
-    assert await talk(store) == PAINTED
+    assert await texts(store) == PAINTED
     assert await responses(store) == (3, 15, 21)
 
 
@@ -220,11 +220,11 @@ async def test_the_log_of_a_session_is_imported_once_its_run_has_ended(
     await session.stop(run.id)
     await import_log(store, path)
     assert await threads(store) == ["t1"]
-    assert await talk(store) == PAINTED
+    assert await texts(store) == PAINTED
 
 
-def codex_log(folder: Path, *prompts: str, began: datetime | None = None) -> Path:
-    """The rollout of turns; the last of them at the moment when it `began`."""
+def codex_log(folder: Path, *prompts: str, started: datetime | None = None) -> Path:
+    """The rollout of turns; `began` is the time of the last one."""
     path = folder / f"rollout-2026-03-02T09-00-00-{CODEX}.jsonl"
     records: list[JsonObject] = [{"type": "session_meta", "payload": {"id": CODEX, "cwd": str(folder)}}]
     for number, prompt in enumerate(prompts, 1):
@@ -240,8 +240,8 @@ def codex_log(folder: Path, *prompts: str, began: datetime | None = None) -> Pat
             {"type": "event_msg", "payload": {"type": "task_complete", "turn_id": f"turn-{number}"}},
         ]
     stamped = [{"timestamp": f"2026-03-02T09:00:{at:02}.000Z", **one} for at, one in enumerate(records)]
-    if began is not None:
-        stamped[-5:] = [one | {"timestamp": began.isoformat()} for one in stamped[-5:]]
+    if started is not None:
+        stamped[-5:] = [one | {"timestamp": started.isoformat()} for one in stamped[-5:]]
     path.write_text("".join(json.dumps(record) + "\n" for record in stamped))
     return path
 
@@ -255,10 +255,10 @@ async def test_a_session_of_codex_is_stored_and_counted_once(session: Session, t
     counted = await responses(store)
     await import_log(store, path)
     assert await threads(store) == ["t1"]
-    assert len(await talk(store)) == 4
+    assert len(await texts(store)) == 4
     assert await responses(store) == counted == (2, 22, 8)
     await import_log(store, codex_log(tmp_path, "Saw planks", "Saw boards", "Saw logs"))
-    assert (await talk(store))[4] == "Saw logs"
+    assert (await texts(store))[4] == "Saw logs"
     assert await responses(store) == (3, 33, 12)
 
 
@@ -270,14 +270,14 @@ async def test_a_session_started_outside_of_partita_stays_a_separate_thread(
     run = await session.start(agent, "t1", "Go on", cwd=tmp_path, session_id=CODEX, options=options(tmp_path))
     run = await session.wait(run.id)
     assert run.status == "completed"
-    await import_log(store, codex_log(tmp_path, "Go on", "Go on", began=run.started_at))
+    await import_log(store, codex_log(tmp_path, "Go on", "Go on", started=run.started_at))
     assert sorted(await threads(store)) == ["t1", CODEX]
     assert len((await store.messages.list(CODEX)).items) == 4
     assert await responses(store) == (2, 22, 8)
 
 
-class Heir:
-    """An agent that notes which session it is asked to continue."""
+class ResumingAgent:
+    """An agent that keeps the session id that it is asked to resume."""
 
     name = "claude-code"
 
@@ -297,20 +297,20 @@ class Heir:
 
 
 def serve(url: str, folder: str) -> None:
-    """Drive a session in a process of its own until it is killed."""
+    """Run a turn in this process until it is killed."""
 
     async def work() -> None:
         async with partita.open_store(url) as store, Session(store, lease=0.5, heartbeat=0.1) as session:
             given = options(Path(folder), "billed", "tool", approvals=NoDecision())
             run = await session.start(claude(), "t1", "Paint fence", cwd=Path(folder), options=given)
-            async for seen in session.follow(run.id):  # what is shown is stored
-                if any(isinstance(one.chunk, ToolApprovalRequest) for one in seen):
+            async for chunks in session.follow(run.id):  # a chunk is sent once it is stored
+                if any(isinstance(one.chunk, ToolApprovalRequest) for one in chunks):
                     print_line({"run": run.id})
 
     asyncio.run(work())
 
 
-async def test_a_session_outlives_a_server_that_is_killed_in_its_first_turn(tmp_path: Path) -> None:
+async def test_a_session_survives_a_server_that_is_killed_in_its_first_turn(tmp_path: Path) -> None:
     url = str(tmp_path / "store.db")
     process = Forked(serve, url, str(tmp_path))
     try:
@@ -321,10 +321,10 @@ async def test_a_session_outlives_a_server_that_is_killed_in_its_first_turn(tmp_
         while (run := (await store.runs.list()).items[0]).status == "running":
             await asyncio.sleep(0.02)
         assert run.status == "interrupted"
-        heir = Heir()
-        await session.wait((await session.start(heir, "t1", "Go on")).id)
-        assert heir.session_id == CLAUDE
+        agent = ResumingAgent()
+        await session.wait((await session.start(agent, "t1", "Go on")).id)
+        assert agent.session_id == CLAUDE
         await import_log(store, claude_log(tmp_path, "Paint fence"))
         assert await threads(store) == ["t1"]
-        assert (await talk(store))[:3] == [*PAINTED, "Go on"]
+        assert (await texts(store))[:3] == [*PAINTED, "Go on"]
         assert await responses(store) == (1, 5, 7)

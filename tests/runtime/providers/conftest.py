@@ -1,4 +1,4 @@
-"""Surroundings in which the vendors' packages find nothing but what a test gives them."""
+"""An environment without keys, proxies and settings, so that vendors' packages find only what a test sets."""
 
 import os
 import ssl
@@ -13,7 +13,7 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 @pytest.fixture(scope="session")
 def one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One certificate: every client loads all there are, and no test needs any."""
+    """A file with one certificate: every client loads all, and no test needs any."""
     path = tmp_path_factory.mktemp("certificates") / "one.pem"
     every = Path(certifi.where()).read_text(encoding="utf-8")
     first = ssl.PEM_HEADER + every.split(ssl.PEM_HEADER)[1].split(ssl.PEM_FOOTER)[0] + ssl.PEM_FOOTER

@@ -1,4 +1,4 @@
-"""The four families of providers: a service of each, and an answer of each that has a bit of everything.
+"""The four families of providers: a service of each, and a response with every kind of part.
 
 In all of them a model thinks, says "Let me look." and asks for the weather in Bergen.
 """
@@ -23,7 +23,7 @@ KEY = "a-key-for-tests"
 
 @dataclass(frozen=True)
 class Family:
-    """One family."""
+    """A family of providers: its service and its responses."""
 
     make: Callable[..., Service]
     format_name: str
@@ -34,17 +34,17 @@ class Family:
     names: bool = False
     base: str = ""
     refusal: JsonObject = field(default_factory=dict[str, Any])
-    """How it says that its limit is reached."""
+    """The body of its response to too many requests."""
     failure: JsonObject = field(default_factory=dict[str, Any])
-    """How it says, in the middle of an answer, that it is overloaded."""
+    """The event with which it reports an overload within a stream."""
 
     @property
     def body(self) -> bytes:
-        """The answer as it is sent."""
+        """The body of the response."""
         return framed(self.events, names=self.names) + self.ending
 
     def service(self, address: str, **arguments: Any) -> Service:
-        """A service that asks the server at `address`."""
+        """A service that sends its requests to `address`."""
         given = {"api_key": KEY, "max_retries": 0, **arguments}
         return self.make("m-1", base_url=address + self.base, **given)
 

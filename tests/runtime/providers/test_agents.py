@@ -1,4 +1,4 @@
-"""An agent over HTTP: the model asks, the tool runs here, the model is told, and everything is stored."""
+"""An agent over HTTP: the model calls a tool, the tool runs here, and the model receives its output."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ from tests.tables import each_row
 from .families import FAMILIES, Family
 
 OPAQUE = {"anthropic": b"c2lnbmVk", "gemini": b"c2lnbmVk"}
-"""What must come back to a provider byte for byte."""
+"""Values that must be sent back to the provider unchanged."""
 
 
 def requests_in(log: Sequence[LogRecord]) -> list[ModelRequest]:
@@ -36,7 +36,7 @@ def weather(city: str) -> str:
 
 
 @each_row(("name", "family"), FAMILIES.items(), ids=FAMILIES)
-async def test_an_answer_with_tools(name: str, family: Family) -> None:
+async def test_a_response_with_tool_calls(name: str, family: Family) -> None:
     async with (
         ScriptedServer(ScriptedResponse(body=family.body)) as server,
         await open_store("memory:") as store,
@@ -67,7 +67,7 @@ async def test_an_answer_with_tools(name: str, family: Family) -> None:
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_a_request_that_the_provider_refuses_raises_an_error(family: Family) -> None:
+async def test_a_refused_request_is_an_error(family: Family) -> None:
     refusal = ScriptedResponse(status=401, body=dumps(family.refusal), content_type=JSON)
     async with ScriptedServer(refusal) as server, await partita.open_store("memory:") as store:
         service = family.service(server.address)

@@ -1,4 +1,4 @@
-"""However an answer fails, what came of it stays, and one error at the end says what happened."""
+"""Failed responses: the chunks received so far are kept, and one error at the end describes the failure."""
 
 import asyncio
 from contextlib import aclosing
@@ -16,11 +16,11 @@ from tests.runtime.scripted_server import JSON, ScriptedResponse, ScriptedServer
 from tests.sampling import FULL
 from tests.tables import each_row
 
-from .asking import ask, chunks, completion, error, fold, is_whole, play, raw
 from .families import FAILURE_NAMES, FAMILIES, Family, Service, framed
+from .service_calls import ask, ask_server, chunks, completion, error, fold, is_complete, raw
 
 SILENCE = 1.5
-"""Seconds: a busy machine must have said something within them."""
+"""Seconds, long enough that a busy machine has sent something."""
 
 
 def details(event: ErrorEvent) -> JsonObject:
@@ -29,10 +29,12 @@ def details(event: ErrorEvent) -> JsonObject:
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_a_refusal_is_told_with_all_that_came(family: Family) -> None:
+async def test_a_refusal_is_an_error_with_all_details(family: Family) -> None:
     body = dumps(family.refusal)
     headers = {"retry-after": "7", "x-request-id": "r-1"}
-    events = await play(family, ScriptedResponse(status=429, body=body, content_type=JSON, headers=headers))
+    events = await ask_server(
+        family, ScriptedResponse(status=429, body=body, content_type=JSON, headers=headers)
+    )
     last = error(events)
     assert (last.name, last.message) == ("rate-limited", "Slow down.")
     assert details(last) == {"status": 429, "requestId": "r-1", "retryAfter": 7.0, "body": family.refusal}
@@ -42,9 +44,9 @@ async def test_a_refusal_is_told_with_all_that_came(family: Family) -> None:
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_an_answer_of_a_broken_proxy_is_told(family: Family) -> None:
+async def test_a_response_of_a_broken_proxy_is_an_error(family: Family) -> None:
     page = b"<html>\n\n<h1>Bad Gateway</h1></html>"
-    events = await play(family, ScriptedResponse(status=502, body=page, content_type="text/html"))
+    events = await ask_server(family, ScriptedResponse(status=502, body=page, content_type="text/html"))
     assert error(events).name == "server-error"
     assert details(error(events))["body"] == page.decode()
     assert raw(events) == page
@@ -52,21 +54,23 @@ async def test_an_answer_of_a_broken_proxy_is_told(family: Family) -> None:
 
 @each_row("status", [401, 503])
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_a_refusal_without_words_is_named_by_its_status(family: Family, status: int) -> None:
-    events = await play(family, ScriptedResponse(status=status, framing="length"))
+async def test_a_refusal_without_a_body_is_named_by_its_status(family: Family, status: int) -> None:
+    events = await ask_server(family, ScriptedResponse(status=status, framing="length"))
     assert error(events).name == {401: "authentication", 503: "overloaded"}[status]
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_a_page_instead_of_an_answer_is_no_success(family: Family) -> None:
-    events = await play(family, ScriptedResponse(body=b"<p>Sign in first</p>", content_type="text/html"))
+async def test_an_html_page_is_an_error(family: Family) -> None:
+    events = await ask_server(
+        family, ScriptedResponse(body=b"<p>Sign in first</p>", content_type="text/html")
+    )
     error(events)
     assert raw(events) == b"<p>Sign in first</p>"
     fold(chunks(events))
 
 
 @each_row("name", FAMILIES)
-async def test_a_refusal_is_tried_again_by_the_package(name: str) -> None:
+async def test_the_package_retries_a_refused_request(name: str) -> None:
     family = FAMILIES[name]
     busy = ScriptedResponse(
         status=429, body=dumps(family.refusal), content_type=JSON, headers={"retry-after-ms": "1"}
@@ -75,14 +79,14 @@ async def test_a_refusal_is_tried_again_by_the_package(name: str) -> None:
         arguments = {"client": quick_gemini(server.address)} if name == "gemini" else {"max_retries": 1}
         events = await ask(family.service(server.address, **arguments))
     completion(events)
-    assert is_whole(fold(chunks(events)))
+    assert is_complete(fold(chunks(events)))
     assert raw(events) == family.body
     bodies = {request.body for request in server.requests}
     assert (len(server.requests), len(bodies)) == (2, 1)
 
 
 def quick_gemini(address: str) -> object:
-    """A client that waits for nothing before it tries again."""
+    """A client that retries without delay."""
     from google.genai import Client
     from google.genai.types import HttpOptions, HttpRetryOptions
 
@@ -91,10 +95,10 @@ def quick_gemini(address: str) -> object:
 
 
 @each_row("name", FAMILIES)
-async def test_an_error_in_the_middle_of_an_answer_ends_it(name: str) -> None:
+async def test_an_error_within_a_stream_ends_it(name: str) -> None:
     family = FAMILIES[name]
     body = framed(family.events[:4], names=family.names) + b"event: error\n" + framed([family.failure])
-    events = await play(family, ScriptedResponse(body=body))
+    events = await ask_server(family, ScriptedResponse(body=body))
     last = error(events)
     assert (last.name, last.message) == (FAILURE_NAMES[name], "Too much to do.")
     assert details(last)["body"] == family.failure
@@ -102,24 +106,24 @@ async def test_an_error_in_the_middle_of_an_answer_ends_it(name: str) -> None:
     fold(chunks(events))
 
 
-async def test_an_error_behind_the_last_record_is_found() -> None:
+async def test_an_error_after_the_last_record_is_reported() -> None:
     family = FAMILIES["gemini"]
     body = framed(family.events[:3]) + b'{\n  "error": {\n    "code": 499,\n    "message": "Gone."\n  }\n}\n'
-    events = await play(family, ScriptedResponse(body=body))
+    events = await ask_server(family, ScriptedResponse(body=body))
     assert error(events).message == "Gone."
     assert raw(events) == body
 
 
-async def test_a_record_that_nobody_can_read_is_told_at_the_end() -> None:
+async def test_an_unreadable_record_is_reported_at_the_end() -> None:
     family = FAMILIES["openai-chat"]
     body = b"data: {oops\n\n" + family.body
-    events = await play(family, ScriptedResponse(body=body))
+    events = await ask_server(family, ScriptedResponse(body=body))
     assert error(events).name == "unparsable"
-    assert is_whole(fold(chunks(events)))
+    assert is_complete(fold(chunks(events)))
     assert raw(events) == body
 
 
-async def test_silence_in_the_middle_of_an_answer_is_a_timeout() -> None:
+async def test_silence_within_a_stream_is_a_timeout() -> None:
     async def check(family: Family) -> None:
         seen = framed(family.events[:4], names=family.names)
         async with ScriptedServer(ScriptedResponse(body=seen, then="silence")) as server:
@@ -132,9 +136,9 @@ async def test_silence_in_the_middle_of_an_answer_is_a_timeout() -> None:
     await asyncio.gather(*map(check, FAMILIES.values()))
 
 
-async def test_no_answer_at_all_is_a_timeout() -> None:
+async def test_no_response_is_a_timeout() -> None:
     async def check(family: Family) -> None:
-        events = await play(family, ScriptedResponse(responds=False), timeout=0.3)
+        events = await ask_server(family, ScriptedResponse(responds=False), timeout=0.3)
         assert error(events).name == "timeout", family
         assert len(events) == 1, family
 
@@ -142,7 +146,7 @@ async def test_no_answer_at_all_is_a_timeout() -> None:
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_a_server_that_is_not_there_is_no_connection(family: Family) -> None:
+async def test_an_unreachable_server_is_a_connection_error(family: Family) -> None:
     async with ScriptedServer() as server:
         address = server.address
     events = await ask(family.service(address))
@@ -150,15 +154,15 @@ async def test_a_server_that_is_not_there_is_no_connection(family: Family) -> No
     assert len(events) == 1
 
 
-@each_row("how", ["aclose", "cancel"])
+@each_row("stop", ["aclose", "cancel"])
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_who_stops_reading_closes_the_connection(family: Family, how: str) -> None:
+async def test_a_reader_that_stops_closes_the_connection(family: Family, stop: str) -> None:
     async with ScriptedServer(
         ScriptedResponse(body=framed(family.events[:4], names=family.names), then="silence")
     ) as server:
         service = family.service(server.address)
         try:
-            if how == "aclose":
+            if stop == "aclose":
                 await read_one(service)
             else:
                 await read_until_cancelled(service, server)
@@ -169,7 +173,7 @@ async def test_who_stops_reading_closes_the_connection(family: Family, how: str)
 
 async def read_one(service: Service) -> None:
     async with aclosing(service.invoke("Hi")) as events:
-        await anext(events)  # what is asked
+        await anext(events)  # the request
         first = await anext(events)
     assert isinstance(first, ChunkEvent)
     assert is_marker(first.chunk, CALL)
@@ -191,45 +195,45 @@ async def read_until_cancelled(service: Service, server: ScriptedServer) -> None
 @each_row("name", FAMILIES)
 @settings(max_examples=25 if FULL else 8)
 @given(place=st.floats(0, 1))
-def test_cut_anywhere(name: str, framing: str, place: float) -> None:
-    """What came before the cut is a readable message; the cut is told, unless all had been said."""
+def test_a_stream_can_be_cut_anywhere(name: str, framing: str, place: float) -> None:
+    """The chunks before the cut form a message. The cut is reported unless all chunks had arrived."""
     family = FAMILIES[name]
     cut = round(place * len(family.body))
-    how: JsonObject = {"framing": framing}
-    events = asyncio.run(play(family, ScriptedResponse(body=family.body, cut=cut, **how)))
+    stop: JsonObject = {"framing": framing}
+    events = asyncio.run(ask_server(family, ScriptedResponse(body=family.body, cut=cut, **stop)))
     assert raw(events) == family.body[:cut]
     message = fold(chunks(events))
     assert "Let me look.".startswith(text_of(message))
     last = events[-1]
     if isinstance(last, CompleteEvent):
-        assert is_whole(message)
+        assert is_complete(message)
     else:
         assert error(events).name == "cut"
     assert isinstance(last, ErrorEvent) or cut > len(family.body) / 2
 
 
 NAMES: dict[str, tuple[Json, int | None, str]] = {
-    "a code tells more than a status": ({"code": "insufficient_quota"}, 429, "quota"),
-    "a status tells more than a type": ({"type": "invalid_request_error"}, 401, "authentication"),
-    "a type tells something": ({"type": "overloaded_error"}, None, "overloaded"),
-    "a number for a code": ({"code": 429}, None, "rate-limited"),
+    "a code is more specific than a status": ({"code": "insufficient_quota"}, 429, "quota"),
+    "a status is more specific than a type": ({"type": "invalid_request_error"}, 401, "authentication"),
+    "a type": ({"type": "overloaded_error"}, None, "overloaded"),
+    "a number as code": ({"code": 429}, None, "rate-limited"),
     "a status in the body": ({"status_code": 400}, None, "bad-request"),
-    "a word of Google": ({"code": 499, "status": "DEADLINE_EXCEEDED"}, None, "timeout"),
-    "a status nobody knows": (None, 418, "bad-request"),
-    "a failure nobody knows": (None, 599, "server-error"),
-    "words only": ("it broke", None, "provider-error"),
+    "a status of Google": ({"code": 499, "status": "DEADLINE_EXCEEDED"}, None, "timeout"),
+    "an unknown status": (None, 418, "bad-request"),
+    "an unknown failure": (None, 599, "server-error"),
+    "only a message": ("it broke", None, "provider-error"),
     "nothing": (None, None, "provider-error"),
-    "a code that is no code": ({"code": {"a": 1}, "type": ["x"]}, None, "provider-error"),
+    "a code that is not a code": ({"code": {"a": 1}, "type": ["x"]}, None, "provider-error"),
 }
 
 
-@each_row(("said", "status", "name"), NAMES.values(), ids=NAMES)
-def test_names_of_failures(said: Json, status: int | None, name: str) -> None:
-    assert error_name(said, status) == name
+@each_row(("body", "status", "name"), NAMES.values(), ids=NAMES)
+def test_the_name_of_an_error(body: Json, status: int | None, name: str) -> None:
+    assert error_name(body, status) == name
 
 
-async def test_a_refusal_in_words_of_its_own_is_told() -> None:
+async def test_a_refusal_in_another_form_is_reported() -> None:
     body = ScriptedResponse(body=b'{"detail":"Invalid API Key"}', status=401, content_type="application/json")
-    events = await play(FAMILIES["openai-chat"], body)
+    events = await ask_server(FAMILIES["openai-chat"], body)
     last = error(events)
     assert (last.message, last.name) == ("Invalid API Key", "authentication")

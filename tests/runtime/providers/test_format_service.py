@@ -1,4 +1,4 @@
-"""Formats of other packages as providers, over a real HTTP server and by the name of an entry point."""
+"""Formats of other packages as providers, over a real HTTP server, found by entry points."""
 
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
@@ -18,8 +18,8 @@ from partita.types.json import loads
 from tests.runtime.scripted_server import ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
-from .asking import ask, chunks, completion, error, fold, is_whole
 from .families import FAMILIES
+from .service_calls import ask, chunks, completion, error, fold, is_complete
 
 CHAT = get_format("openai-chat")
 
@@ -27,7 +27,7 @@ CHAT = get_format("openai-chat")
 def chat(name: str, api: HttpApi | None, **more: Any) -> Format:
     """A format of another package: Chat Completions under another name."""
     given: dict[str, Any] = {"decoder": CHAT.decoder, "takes_request": True, **more}
-    return Format(name, "models of a harbour", CHAT.load, CHAT.dump, http_api=api, **given)
+    return Format(name, "a harbour provider", CHAT.load, CHAT.dump, http_api=api, **given)
 
 
 HARBOUR = chat("harbour", HttpApi("https://harbour.example/v1", "/chat", key_variable="HARBOUR_API_KEY"))
@@ -42,7 +42,7 @@ FOUND = {"harbour": "HARBOUR", "in-path": "IN_PATH", "no-decoder": "NO_DECODER",
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The formats above are found as if packages with them were installed."""
+    """Install the formats above as entry points."""
     entries = [EntryPoint(name, f"{__name__}:{one}", registry.ENTRY_POINTS) for name, one in FOUND.items()]
     monkeypatch.setattr(registry, "entry_points", EntryPoints(entries).select)
     all_formats.cache_clear()
@@ -60,7 +60,7 @@ async def test_a_request_is_sent_to_the_api_and_its_response_is_read() -> None:
         found = {"HARBOUR_BASE_URL": f"{server.address}/v2", "HARBOUR_API_KEY": "its-own"}
         service = provider_service("harbour:pilot-1", environment=found, settings={"temperature": 0})
         events = await ask(service, options=InvokeOptions(instructions="Be brief."))
-    assert is_whole(fold(chunks(events)))
+    assert is_complete(fold(chunks(events)))
     assert completion(events).agent_type == "harbour"
     (request,) = server.requests
     assert request.path == "/v2/chat"
@@ -83,17 +83,17 @@ async def test_a_model_may_be_in_the_path_and_a_key_in_any_header() -> None:
     assert second.headers["x-key"] == "secret"
 
 
-async def test_a_request_is_sent_again_when_the_server_is_busy() -> None:
+async def test_a_request_is_retried_when_the_server_is_busy() -> None:
     busy = ScriptedResponse(
         status=503, headers={"retry-after": "0.01"}, body=b'{"error": {"message": "busy"}}'
     )
     async with ScriptedServer(busy, ScriptedResponse(body=body())) as server:
         service = FormatService(IN_PATH, "a", base_url=server.address, environment={})
-        assert is_whole(fold(chunks(await ask(service))))
+        assert is_complete(fold(chunks(await ask(service))))
     assert len(server.requests) == 2
 
 
-async def test_a_refusal_is_an_error_that_says_why() -> None:
+async def test_a_refusal_is_an_error_with_its_reason() -> None:
     refusal = ScriptedResponse(
         status=429, body=b'{"error": {"message": "too many", "code": "rate_limit_exceeded"}}'
     )
@@ -104,7 +104,7 @@ async def test_a_refusal_is_an_error_that_says_why() -> None:
     assert len(server.requests) == 1
 
 
-async def test_a_server_that_is_not_there_is_an_error() -> None:
+async def test_an_unreachable_server_is_an_error() -> None:
     service = FormatService(IN_PATH, "a", base_url="http://127.0.0.1:9", max_retries=0, environment={})
     assert error(await ask(service))
 
@@ -125,7 +125,7 @@ REFUSED = {
 
 
 @each_row(("name", "hint"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_asked_is_refused_with_advice(name: str, hint: str) -> None:
+def test_an_unusable_provider_is_refused_with_a_hint(name: str, hint: str) -> None:
     with pytest.raises(AgentError) as raised:
         provider_service(name, environment={})
     assert hint in raised.value.hint

@@ -1,4 +1,4 @@
-"""Recorded answers of real providers through the services: the same message as from the recording itself."""
+"""Recorded responses of real providers, served over HTTP, give the same messages as the recordings."""
 
 from partita.formats.registry import get_format
 from partita.types.chunks import CompleteEvent, ErrorEvent
@@ -8,15 +8,15 @@ from tests.recordings import answers, cases_in, is_own, truth_about
 from tests.runtime.scripted_server import JSON, ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
-from .asking import chunks, fold, raw
 from .families import FAMILIES, framed
+from .service_calls import chunks, fold, raw
 
 STEP = 4
-"""Of the shared recordings that have no wire format, each fourth is played; all of our own are."""
+"""One in four of the shared recordings without a wire format is used, and all of our own."""
 
 
 def bodies(folder: str) -> dict[str, tuple[bytes, list[JsonObject]]]:
-    """What is played, and the events in it."""
+    """The bodies of a folder, and the events in each."""
     found: dict[str, tuple[bytes, list[JsonObject]]] = {}
     for number, path in enumerate(answers(folder, ".jsonl")):
         wire = path.parents[1] / "wire" / f"{path.stem}.sse"
@@ -27,11 +27,11 @@ def bodies(folder: str) -> dict[str, tuple[bytes, list[JsonObject]]]:
 
 
 SERVED = [folder for folder, name in FOLDERS.items() if name in FAMILIES]
-"""The folders of APIs that the runtime has a service for."""
+"""The folders of the APIs that the runtime supports."""
 
 
 @each_row("folder", SERVED)
-async def test_streams(folder: str) -> None:
+async def test_streamed_recordings(folder: str) -> None:
     family, recordings = FAMILIES[FOLDERS[folder]], bodies(folder)
     decoder = get_format(family.format_name).decoder
     assert decoder is not None
@@ -55,7 +55,7 @@ async def test_streams(folder: str) -> None:
 
 
 @each_row("folder", SERVED)
-async def test_whole_answers(folder: str) -> None:
+async def test_complete_recordings(folder: str) -> None:
     family = FAMILIES[FOLDERS[folder]]
     paths = answers(folder, ".response.json")
     others = [path for path in paths if not is_own(path)][::STEP]

@@ -1,4 +1,4 @@
-"""What services send: exactly the body that the format builds, with the key and headers they were given."""
+"""Requests of provider services: the body that the format builds, with the given key and headers."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,8 @@ from tests.formats import anthropic_samples, gemini_responses, openai_responses_
 from tests.runtime.scripted_server import ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
-from .asking import ask, chunks, fold
 from .families import FAMILIES, Family
+from .service_calls import ask, chunks, fold
 
 
 def build_chat(
@@ -55,7 +55,7 @@ def expected(name: str, built: Dumped) -> bytes:
 
 
 @each_row("name", FAMILIES)
-async def test_the_body_is_what_the_format_builds_byte_for_byte(name: str) -> None:
+async def test_the_body_is_that_of_the_format_byte_for_byte(name: str) -> None:
     family = FAMILIES[name]
     talk: list[Message] = [
         UserMessage(id="1", content="Wie ist das Wetter? ☔"),
@@ -92,7 +92,7 @@ async def test_keys_and_headers_are_sent(family: Family) -> None:
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_an_answer_goes_back_in_the_next_question(family: Family) -> None:
+async def test_a_response_is_part_of_the_next_request(family: Family) -> None:
     async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
         first = fold(chunks(await ask(family.service(server.address))))
         await ask(family.service(server.address), [first, UserMessage(id="2", content="Go on.")])
@@ -102,7 +102,7 @@ async def test_an_answer_goes_back_in_the_next_question(family: Family) -> None:
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_repairs_and_losses_are_told_with_the_call(family: Family) -> None:
+async def test_repairs_and_losses_are_recorded_with_the_call(family: Family) -> None:
     call = ToolCallPart("c", "weather", "input-available", {"city": "Bergen"})
     unanswered = AssistantMessage(id="1", content=[call])
     async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
@@ -113,7 +113,7 @@ async def test_repairs_and_losses_are_told_with_the_call(family: Family) -> None
     assert "never got a result" in facts_of(first.chunk)["repairs"][0]
 
 
-async def test_another_model_may_be_asked_for_one_answer() -> None:
+async def test_the_options_can_select_another_model() -> None:
     family = FAMILIES["gemini"]
     async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
         await ask(family.service(server.address), options=InvokeOptions(model="m-2"))
@@ -121,7 +121,7 @@ async def test_another_model_may_be_asked_for_one_answer() -> None:
 
 
 @each_row("name", sorted(DIALECTS))
-async def test_a_dialect_decides_how_a_server_is_asked_and_read(name: str) -> None:
+async def test_a_dialect_defines_the_request_and_the_response(name: str) -> None:
     family, dialect = FAMILIES["openai-chat"], DIALECTS[name]
     async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
         service = family.service(server.address, dialect=name)
@@ -131,7 +131,7 @@ async def test_a_dialect_decides_how_a_server_is_asked_and_read(name: str) -> No
     assert (thought.provider_metadata or {}).keys() == {dialect.namespace}
 
 
-def test_wrong_use_is_refused_before_anything_is_sent() -> None:
+def test_invalid_use_is_refused_before_anything_is_sent() -> None:
     nowhere = "http://127.0.0.1:1"
     with pytest.raises(AgentError, match="the prompt is empty"):
         FAMILIES["anthropic"].service(nowhere).invoke([])
@@ -140,7 +140,7 @@ def test_wrong_use_is_refused_before_anything_is_sent() -> None:
 
 
 @each_row("name", FAMILIES)
-def test_a_missing_key_is_told_before_anything_is_sent(name: str) -> None:
+def test_a_missing_key_is_an_error_before_anything_is_sent(name: str) -> None:
     with pytest.raises(AgentError) as raised:
         FAMILIES[name].make("m-1").invoke("Hi")
     assert "_API_KEY" in raised.value.hint

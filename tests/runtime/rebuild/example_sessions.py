@@ -1,4 +1,4 @@
-"""Sessions of coding agents as files, brought into a store, and what a poorer reader would have stored."""
+"""Example sessions of coding agents as files, imported, and changed as an older decoder would store them."""
 
 import os
 from collections.abc import Callable
@@ -19,11 +19,11 @@ from tests.logs.claude_session import SESSION, Session, rich, task, use
 from tests.logs.codex_family import Rollout
 from tests.logs.codex_family import session as codex_session
 
-LEFT = 1_700_000_000
-"""When agents left their files: long ago, so that they are not at work."""
+WRITTEN = 1_700_000_000
+"""When the files were written: long ago, so that no agent is running."""
 
 
-def write(path: Path, data: bytes, time: int = LEFT) -> Path:
+def write(path: Path, data: bytes, time: int = WRITTEN) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     os.utime(path, (time, time))
@@ -31,31 +31,31 @@ def write(path: Path, data: bytes, time: int = LEFT) -> Path:
 
 
 def baking() -> Session:
-    """Two turns, with thoughts and calls."""
+    """Two turns, with reasoning and calls."""
     return Session().work("Bake bread", "c1", "c2").work("And rolls", "c3")
 
 
-async def bring_in(store: Store, folder: Path) -> None:
+async def import_sessions(store: Store, folder: Path) -> None:
     report = await import_logs(store, find_logs([folder]).files, workers=Workers(1))
     assert not report.problems
 
 
-async def bring_in_and_delete(store: Store, folder: Path) -> None:
-    """Read all session files there are, after which there are none."""
-    await bring_in(store, folder)
+async def import_and_delete(store: Store, folder: Path) -> None:
+    """Import all session files of a folder, and delete them."""
+    await import_sessions(store, folder)
     delete_sessions(folder)
 
 
 def delete_sessions(folder: Path) -> None:
-    """Delete all files of a folder but those of the store."""
+    """Delete all files of a folder except for those of the store."""
     for path in [path for path in folder.rglob("*") if path.is_file() and ".db" not in path.name]:
         path.unlink()
 
 
 async def bake(store: Store, folder: Path) -> None:
-    """A session in the store, and no file of it."""
+    """A session in the store, whose file is deleted."""
     write(folder / f"{SESSION}.jsonl", baking().data)
-    await bring_in_and_delete(store, folder)
+    await import_and_delete(store, folder)
 
 
 async def messages_of(store: Store, thread_id: str = SESSION) -> list[Message]:
@@ -63,15 +63,15 @@ async def messages_of(store: Store, thread_id: str = SESSION) -> list[Message]:
 
 
 async def stored_state(store: Store) -> list[Json]:
-    """All threads, messages, runs, and what they consumed."""
+    """All threads, messages, runs and usage."""
     threads = (await store.threads.list(limit=100)).items
-    told: list[Json] = []
+    state: list[Json] = []
     for thread in sorted(threads, key=lambda thread: thread.id):
         runs = (await store.runs.list(RunFilter(thread_id=thread.id), limit=100)).items
-        told += [to_json(thread), *map(to_json, sorted(runs, key=lambda run: run.id))]
-        told += map(to_json, await messages_of(store, thread.id))
-        told.append(to_json(await store.usage.of_thread(thread.id)))
-    return told
+        state += [to_json(thread), *map(to_json, sorted(runs, key=lambda run: run.id))]
+        state += map(to_json, await messages_of(store, thread.id))
+        state.append(to_json(await store.usage.of_thread(thread.id)))
+    return state
 
 
 def without(kind: type) -> Callable[[AssistantMessage], AssistantMessage]:
@@ -96,9 +96,9 @@ def without_usage(message: AssistantMessage) -> AssistantMessage:
     return replace(message, content=replace(message.content, usage=None))
 
 
-def untimed(told: list[Json]) -> list[Json]:
-    """Without the time of the last change: the test itself made one."""
-    return [{key: value for key, value in one.items() if key != "updatedAt"} for one in told]
+def untimed(state: list[Json]) -> list[Json]:
+    """A state without the time of the last change, which the test itself caused."""
+    return [{key: value for key, value in one.items() if key != "updatedAt"} for one in state]
 
 
 def family() -> tuple[Rollout, Rollout]:
@@ -119,7 +119,7 @@ def cut_off(folder: Path) -> None:
     write(folder / f"{SESSION}.jsonl", rich().data[:-20])
 
 
-def at_work(folder: Path) -> None:
+def running(folder: Path) -> None:
     data = Session().prompt("Bake").answer(calls=[use("c1")]).data
     (folder / f"{SESSION}.jsonl").write_bytes(data)
 
@@ -130,19 +130,19 @@ def with_broken_lines(folder: Path) -> None:
 
 
 def with_agents(folder: Path) -> None:
-    """Two sub-agents that were asked the same; only what stands beside their files tells which is whose."""
+    """Two sub-agents with the same prompt: only the files beside their logs tell which is whose."""
     main = Session().prompt("Bake").answer(calls=[task("t1", "look"), task("t2", "look")])
     main.result("t1", "seen").result("t2", "nothing").answer(text="Done.")
     write(folder / f"{SESSION}.jsonl", main.data)
-    for name, call, words in (("a1", "t2", "Nothing there."), ("a2", "t1", "I have seen it.")):
-        agent = Session(mark=name, agent=name).prompt("look", parent=None).answer(text=words)
+    for name, call, text in (("a1", "t2", "Nothing there."), ("a2", "t1", "I have seen it.")):
+        agent = Session(mark=name, agent=name).prompt("look", parent=None).answer(text=text)
         path = folder / SESSION / "subagents" / f"agent-{name}.jsonl"
         write(path, agent.data)
         write(path.with_suffix(".meta.json"), dumps({"toolUseId": call}))
 
 
-def with_an_agent_alone(folder: Path) -> None:
-    """A sub-agent that no call claims has a thread of its own."""
+def with_unclaimed_agent(folder: Path) -> None:
+    """A sub-agent that no call claims: it has a thread of its own."""
     write(folder / f"{SESSION}.jsonl", baking().data)
     agent = Session(mark="x", agent="x").prompt("Warm the oven", parent=None).answer(text="It is warm.")
     write(folder / SESSION / "subagents" / "agent-x.jsonl", agent.data)
@@ -151,7 +151,7 @@ def with_an_agent_alone(folder: Path) -> None:
 def of_codex(folder: Path) -> None:
     for rollout in family():
         path = rollout.write(folder)
-        os.utime(path, (LEFT, LEFT))
+        os.utime(path, (WRITTEN, WRITTEN))
 
 
 def of_gemini(folder: Path) -> None:
@@ -166,20 +166,20 @@ def of_gemini(folder: Path) -> None:
     write(folder / "tmp" / "p" / "chats" / "session-2026-06-11T10-00-0a1b2c3d.jsonl", data)
 
 
-def document(folder: Path, words: str = "Seven.") -> None:
-    """A chat of Gemini CLI that is one document."""
+def gemini_document(folder: Path, text: str = "Seven.") -> None:
+    """A chat of Gemini CLI in one document."""
     time = "2026-06-11T10:00:00.000Z"
     messages: list[JsonObject] = [
         {"id": "g1", "timestamp": time, "type": "user", "content": "Find the slugs."},
-        {"id": "g2", "timestamp": time, "type": "gemini", "content": words, "model": "gemini-3"},
+        {"id": "g2", "timestamp": time, "type": "gemini", "content": text, "model": "gemini-3"},
     ]
     session = "0a1b2c3d-1111-4222-8333-444455556666"
     chat: JsonObject = {"sessionId": session, "projectHash": "p", "startTime": time, "lastUpdated": time}
     path = folder / "tmp" / "p" / "chats" / "session-2026-06-11T10-00-0a1b2c3d.json"
-    write(path, dumps({**chat, "messages": messages}), LEFT + len(words))
+    write(path, dumps({**chat, "messages": messages}), WRITTEN + len(text))
 
 
 def skipped_for(report: ReprojectReport) -> set[str]:
-    """Why all runs were left alone."""
+    """The reason why all runs were skipped."""
     assert set(report.counts) == {"skipped"}
     return {one.why or "" for one in report.runs}

@@ -1,4 +1,4 @@
-"""A wire format of our own, and two readers of it: one that misses much, and one that does not."""
+"""A wire format for tests, with a decoder that misses content and one that does not."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -29,19 +29,19 @@ Quality = Literal["poor", "good", "forgetful"]
 
 
 class Reader:
-    """The reader of the day."""
+    """The current quality of the decoder."""
 
     quality: Quality = "good"
 
 
-class TalkDecoder:
-    """`{"say"}`, `{"think"}`, `{"call"}`, `{"end"}`: a poor one misses thoughts, a forgetful one words."""
+class LineDecoder:
+    """`{"say"}`, `{"think"}`, `{"call"}`, `{"end"}`: a poor one misses reasoning, a lossy one text."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks of one line."""
+        """The chunks for one line."""
         chunks: list[Chunk] = [] if self._count else [MessageStart(), StepStart()]
         self._count += 1
         block = str(self._count)
@@ -63,11 +63,11 @@ class TalkDecoder:
         return said if Reader.quality == "poor" else {**said, "usage": {"outputTokens": tokens}}
 
     def finish(self) -> list[Chunk]:
-        """Nothing is open."""
+        """No chunks: nothing is open."""
         return []
 
 
-FORMAT = Format("test-talk", "talk of a test", decoder=TalkDecoder)
+FORMAT = Format("test-talk", "lines of a test", decoder=LineDecoder)
 
 STEPS: list[list[JsonObject]] = [
     [
@@ -80,8 +80,8 @@ STEPS: list[list[JsonObject]] = [
 ]
 
 
-class Talker:
-    """A model that speaks the format."""
+class LineModel:
+    """A model whose responses have the format."""
 
     name = "talker"
     model = "talker-1"
@@ -97,7 +97,7 @@ class Talker:
         session_id: str | None = None,
         options: InvokeOptions | None = None,
     ) -> AsyncGenerator[AgentStreamEvent, None]:
-        """One answer."""
+        """One response."""
         decoding = CallDecoder("test-talk", "lines")
         events = decoding.start()
         for line in self._steps[0 if isinstance(prompt, str) else responses_after_prompt(prompt)]:

@@ -1,4 +1,4 @@
-"""Messages made again from raw bytes: what a better reader finds is there, and nothing else is touched."""
+"""`reproject`: messages rebuilt from raw bytes have what a better decoder finds, and nothing else changes."""
 
 import sys
 from collections.abc import AsyncGenerator, Iterator
@@ -22,13 +22,13 @@ from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.threads import Run
-from tests.runtime.rebuild.line_format import Quality, Reader, Talker
+from tests.runtime.rebuild.line_format import LineModel, Quality, Reader
 from tests.runtime.replay.example_runs import ROUTER, an_agent, last_message, launch, launched, run_turn
 
 
 @pytest.fixture(autouse=True)
-def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The format of the test, brought by another package as any is."""
+def line_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install the test format as a plugin."""
     package = tmp_path / "talk-1.dist-info"
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: talk\nVersion: 1\n")
@@ -42,23 +42,23 @@ def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def talked(quality: Quality) -> AsyncGenerator[tuple[Store, Agent, Run, Run], None]:
-    """Two runs of one message, read as well as that, with a yes in between."""
+async def recorded_runs(quality: Quality) -> AsyncGenerator[tuple[Store, Agent, Run, Run], None]:
+    """Two runs of one message, decoded with that quality, with an approval in between."""
     Reader.quality = quality
     async with open_store("memory:") as store:
-        agent = Agent(Talker(), tools=[launch], store=store)
+        agent = Agent(LineModel(), tools=[launch], store=store)
         try:
             yield store, agent, *await launched(agent)
         finally:
             await agent.session.close()
 
 
-def thoughts(message: AssistantMessage) -> list[str]:
+def reasoning_texts(message: AssistantMessage) -> list[str]:
     return [part.text for part in message.parts if isinstance(part, ReasoningPart)]
 
 
-async def test_a_better_reader_finds_what_the_poor_one_missed() -> None:
-    async with talked("poor") as (store, _, first, second):
+async def test_a_better_decoder_adds_what_the_poor_one_missed() -> None:
+    async with recorded_runs("poor") as (store, _, first, second):
         before = await last_message(store, "t")
         thread = await store.threads.get("t")
         Reader.quality = "good"
@@ -70,8 +70,8 @@ async def test_a_better_reader_finds_what_the_poor_one_missed() -> None:
         assert report.of(second.id).written
         assert await store.threads.get("t") == thread
         assert await store.search("went well")
-    assert thoughts(before) == []
-    assert thoughts(after) == ["Where is it?", "That went well."]
+    assert reasoning_texts(before) == []
+    assert reasoning_texts(after) == ["Where is it?", "That went well."]
     assert {one.path for one in changed.differences} == {
         "$.content.parts[1]",
         "$.content.parts[5]",
@@ -89,13 +89,13 @@ async def test_a_better_reader_finds_what_the_poor_one_missed() -> None:
     assert call.approval.responded_at is not None
 
 
-async def test_read_anew_and_told_well_are_the_same_message() -> None:
-    async with talked("poor") as (store, _, first, _):
+async def test_a_rebuilt_message_equals_one_of_the_better_decoder() -> None:
+    async with recorded_runs("poor") as (store, _, first, _):
         Reader.quality = "good"
         await reproject(store, [first.id])
         anew = await last_message(store, "t")
         run = await store.runs.get(anew.run_id or "")
-    async with talked("good") as (store, _, _, _):
+    async with recorded_runs("good") as (store, _, _, _):
         live = await last_message(store, "t")
         well = await store.runs.get(live.run_id or "")
     assert run is not None
@@ -111,8 +111,8 @@ def _comparable(message: AssistantMessage) -> object:
     return replace(message.content, parts=parts)
 
 
-async def test_what_comes_out_as_it_is_stored_is_unchanged() -> None:
-    async with talked("good") as (store, agent, first, second):
+async def test_a_message_that_is_decoded_as_stored_is_unchanged() -> None:
+    async with recorded_runs("good") as (store, agent, first, second):
         await run_turn(agent, "u", "and now?")
         report = await reproject(store)
         assert report.counts == {"unchanged": 3}
@@ -120,8 +120,8 @@ async def test_what_comes_out_as_it_is_stored_is_unchanged() -> None:
         assert not any(one.written for one in report.runs)
 
 
-async def test_a_dry_run_tells_and_writes_nothing() -> None:
-    async with talked("poor") as (store, _, _, second):
+async def test_a_dry_run_reports_and_writes_nothing() -> None:
+    async with recorded_runs("poor") as (store, _, _, second):
         before = await last_message(store, "t")
         Reader.quality = "good"
         report = await reproject(store, [second.id], dry_run=True)
@@ -130,8 +130,8 @@ async def test_a_dry_run_tells_and_writes_nothing() -> None:
         assert await last_message(store, "t") == before
 
 
-async def test_a_message_that_would_lose_words_is_left_alone_unless_forced() -> None:
-    async with talked("good") as (store, _, _, second):
+async def test_a_message_that_would_lose_text_is_changed_only_with_force() -> None:
+    async with recorded_runs("good") as (store, _, _, second):
         before = await last_message(store, "t")
         Reader.quality = "forgetful"
         report = await reproject(store, [second.id])
@@ -146,11 +146,11 @@ async def test_a_message_that_would_lose_words_is_left_alone_unless_forced() -> 
         assert (forced.of(second.id).outcome, forced.of(second.id).written) == ("would-lose", True)
         after = await last_message(store, "t")
     assert not any(isinstance(part, TextPart) for part in after.parts)
-    assert thoughts(after) == thoughts(before)
+    assert reasoning_texts(after) == reasoning_texts(before)
 
 
-async def test_what_somebody_wrote_into_a_message_is_not_lost() -> None:
-    async with talked("poor") as (store, _, _, second):
+async def test_an_edit_of_a_message_is_not_lost() -> None:
+    async with recorded_runs("poor") as (store, _, _, second):
         message = await last_message(store, "t")
         content = replace(message.content, metadata={**_metadata(message), "rating": 5})
         edited = replace(message, content=replace(content, parts=(*message.parts, TextPart("A remark."))))
@@ -170,25 +170,25 @@ def _metadata(message: AssistantMessage) -> JsonObject:
     return said
 
 
-async def test_a_question_that_waits_still_waits_and_an_answer_to_it_stays() -> None:
+async def test_approval_requests_and_decisions_are_kept() -> None:
     Reader.quality = "poor"
     async with open_store("memory:") as store:
-        agent = Agent(Talker(), tools=[launch], store=store)
+        agent = Agent(LineModel(), tools=[launch], store=store)
         run = await run_turn(agent, "t", "launch it")
         Reader.quality = "good"
         await reproject(store, [run.id])
         message = await last_message(store, "t")
-        assert thoughts(message) == ["Where is it?"]
+        assert reasoning_texts(message) == ["Where is it?"]
         assert [part.state for part in message.parts if isinstance(part, ToolCallPart)] == [
             "approval-requested"
         ]
         await agent.session.close()
 
 
-async def test_runs_that_cannot_be_made_anew_say_why() -> None:
-    async with talked("good") as (store, _, _, second):
+async def test_runs_that_cannot_be_rebuilt_are_skipped_with_a_reason() -> None:
+    async with recorded_runs("good") as (store, _, _, second):
         await store.threads.create("v")
-        at_work = await store.runs.open("v")
+        running = await store.runs.open("v")
         empty = await store.runs.open("v")
         await store.runs.finish(empty.id)
         imported = await store.runs.open("v", metadata={"log": {"path": "a.jsonl", "format": "x"}})
@@ -198,13 +198,13 @@ async def test_runs_that_cannot_be_made_anew_say_why() -> None:
     why = {one.run_id: one.why or "" for one in report.runs}
     assert report.counts == {"skipped": 5}
     assert "was dropped on" in why[second.id]
-    assert why[at_work.id] == "it is active"
+    assert why[running.id] == "it is active"
     assert "no bytes of an agent" in why[empty.id] or "was dropped" in why[empty.id]
     assert why[imported.id] == "its id has no position in a log"
 
 
-async def test_a_format_that_is_gone_is_a_reason_to_skip(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with talked("good") as (store, _, _, second):
+async def test_a_run_with_an_unknown_format_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with recorded_runs("good") as (store, _, _, second):
         monkeypatch.undo()
         all_formats.cache_clear()
         one = (await reproject(store, [second.id])).of(second.id)
@@ -212,13 +212,13 @@ async def test_a_format_that_is_gone_is_a_reason_to_skip(monkeypatch: pytest.Mon
     assert "no format 'test-talk'" in (one.why or "")
 
 
-async def test_agents_inside_a_network_are_read_anew_in_their_places() -> None:
+async def test_agents_of_a_network_are_rebuilt_in_place() -> None:
     Reader.quality = "poor"
     async with open_store("memory:") as store:
         words: list[list[JsonObject]] = [
             [{"think": "Let me see."}, {"say": "Sunny."}, {"end": {"tokens": 2}}]
         ]
-        network = Network(ROUTER, agents={"helper": Agent(Talker(words))}, store=store)
+        network = Network(ROUTER, agents={"helper": Agent(LineModel(words))}, store=store)
         run = await network.session.wait((await network.start("n", "weather?")).id)
         assert (await reproject(store, [run.id])).of(run.id).outcome == "unchanged"
         Reader.quality = "good"
@@ -230,24 +230,24 @@ async def test_agents_inside_a_network_are_read_anew_in_their_places() -> None:
         assert below.content.network_execution.final_result is not None
         answer = below.content.network_execution.final_result.messages[-1]
         assert isinstance(answer, AssistantMessage)
-        assert thoughts(answer) == ["Let me see."]
+        assert reasoning_texts(answer) == ["Let me see."]
         await network.session.close()
 
 
-async def test_an_agent_without_a_loop_is_read_anew_too() -> None:
+async def test_an_agent_without_a_loop_is_rebuilt() -> None:
     Reader.quality = "poor"
     async with open_store("memory:") as store, Session(store) as session:
         words: list[list[JsonObject]] = [[{"think": "Hm."}, {"say": "Yes."}, {"end": {"tokens": 2}}]]
-        run = await session.wait((await session.start(Talker(words), "t", "well?")).id)
+        run = await session.wait((await session.start(LineModel(words), "t", "well?")).id)
         Reader.quality = "good"
         one = (await reproject(store, [run.id])).of(run.id)
         assert (one.outcome, one.written) == ("changed", True)
         message = await last_message(store, "t")
-    assert (message.id, thoughts(message)) == (run.message_id, ["Hm."])
+    assert (message.id, reasoning_texts(message)) == (run.message_id, ["Hm."])
     assert message.content.usage is not None
 
 
-async def test_runs_of_our_own_agents_come_out_as_they_are() -> None:
+async def test_current_runs_are_unchanged() -> None:
     async with an_agent() as (store, agent):
         await launched(agent)
         await run_turn(agent, "t", "weather?")

@@ -1,4 +1,4 @@
-"""Imported sessions made again: what stays, what comes, and what goes."""
+"""`reproject` of imported sessions: which stored data is kept, added and deleted."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,13 +18,13 @@ from partita.types.threads import Thread
 from tests.logs.claude_session import SESSION, Session, task
 from tests.runtime.rebuild.example_sessions import (
     bake,
-    bring_in,
+    import_sessions,
     messages_of,
     skipped_for,
     stored_state,
     untimed,
-    with_an_agent_alone,
     with_calls,
+    with_unclaimed_agent,
     without,
     write,
 )
@@ -32,15 +32,15 @@ from tests.runtime.rebuild.example_sessions import (
 
 @pytest.fixture
 async def memory() -> AsyncIterator[Store]:
-    """A store for what is the same in all."""
+    """A store in memory, for tests that need one engine only."""
     async with open_store("memory:") as store:
         yield store
 
 
-# What the log does not tell stays
+# Data that is not in the log is kept
 
 
-async def test_what_came_later_stays(store: Store, tmp_path: Path) -> None:
+async def test_later_changes_are_kept(store: Store, tmp_path: Path) -> None:
     await bake(store, tmp_path)
     await store.threads.set_title(SESSION, "My bread")
     await store.threads.update_metadata(SESSION, {"shelf": 3})
@@ -74,9 +74,7 @@ async def test_what_came_later_stays(store: Store, tmp_path: Path) -> None:
     assert len(await messages_of(store, forked.id)) == len(await messages_of(store)) - 2
 
 
-async def test_a_message_that_somebody_wrote_into_is_left_alone_unless_forced(
-    store: Store, tmp_path: Path
-) -> None:
+async def test_an_edited_message_is_changed_only_with_force(store: Store, tmp_path: Path) -> None:
     await bake(store, tmp_path)
     before = await messages_of(store)
     first, *_, last = [one for one in before if isinstance(one, AssistantMessage)]
@@ -94,7 +92,7 @@ async def test_a_message_that_somebody_wrote_into_is_left_alone_unless_forced(
     assert await messages_of(store) == before
 
 
-async def test_a_message_that_another_run_went_on_with_is_left_alone(store: Store, tmp_path: Path) -> None:
+async def test_a_message_that_another_run_continued_is_not_changed(store: Store, tmp_path: Path) -> None:
     await bake(store, tmp_path)
     last = (await messages_of(store))[-1]
     assert isinstance(last, AssistantMessage)
@@ -107,17 +105,17 @@ async def test_a_message_that_another_run_went_on_with_is_left_alone(store: Stor
     assert await store.messages.get(SESSION, last.id) == longer
 
 
-async def test_what_is_changed_meanwhile_is_not_overwritten(
+async def test_a_concurrent_change_is_not_overwritten(
     memory: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_an_agent_alone(tmp_path)
-    await bring_in(memory, tmp_path)
+    with_unclaimed_agent(tmp_path)
+    await import_sessions(memory, tmp_path)
     answer = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
     await memory.messages.save([without(ReasoningPart)(answer)])
     look_up = memory.threads.get
 
     async def slowly(thread_id: str) -> Thread | None:
-        if thread_id.endswith("/x"):  # the last that is looked at before anything is written
+        if thread_id.endswith("/x"):  # the last read before the write
             await memory.messages.save([with_calls(name="Stove")(answer)])
         return await look_up(thread_id)
 
@@ -127,13 +125,15 @@ async def test_what_is_changed_meanwhile_is_not_overwritten(
 
 
 NAMED: dict[str, tuple[bool, list[str]]] = {
-    "where the log says": (True, ["I have seen it.", "Nothing there."]),
-    "or else where they are": (False, ["Nothing there.", "I have seen it."]),
+    "where the log names them": (True, ["I have seen it.", "Nothing there."]),
+    "where they are stored": (False, ["Nothing there.", "I have seen it."]),
 }
 
 
-@pytest.mark.parametrize(("named", "words"), NAMED.values(), ids=NAMED)
-async def test_sub_agents_hang(memory: Store, tmp_path: Path, named: bool, words: list[str]) -> None:
+@pytest.mark.parametrize(("named", "texts"), NAMED.values(), ids=NAMED)
+async def test_sub_agents_are_nested_in_their_calls(
+    memory: Store, tmp_path: Path, named: bool, texts: list[str]
+) -> None:
     main = Session().prompt("Bake").answer(calls=[task("t1", "look"), task("t2", "look")])
     for call, name in (("t1", "a1"), ("t2", "a2")):
         told: JsonObject = {"toolUseResult": {"agentId": name}} if named else {}
@@ -142,7 +142,7 @@ async def test_sub_agents_hang(memory: Store, tmp_path: Path, named: bool, words
     for name, said in (("a1", "I have seen it."), ("a2", "Nothing there.")):
         agent = Session(mark=name, agent=name).prompt("look", parent=None).answer(text=said)
         write(tmp_path / SESSION / "subagents" / f"agent-{name}.jsonl", agent.data)
-    await bring_in(memory, tmp_path)
+    await import_sessions(memory, tmp_path)
     answer = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
     first, second = [part for part in answer.parts if isinstance(part, ToolCallPart)]
     swapped = {first.id: second.children, second.id: first.children}
@@ -156,16 +156,14 @@ async def test_sub_agents_hang(memory: Store, tmp_path: Path, named: bool, words
     now = await memory.messages.get(SESSION, answer.id)
     assert now is not None
     calls = [part for part in now.content.parts if isinstance(part, ToolCallPart)]
-    assert [text_of(call.children[-1]) for call in calls] == words
+    assert [text_of(call.children[-1]) for call in calls] == texts
 
 
-# Messages that come, and that go
+# Added and deleted messages
 
 
 @pytest.mark.parametrize("number", [0, 1, 3, 5])
-async def test_a_message_that_was_missing_comes_to_its_place(
-    store: Store, tmp_path: Path, number: int
-) -> None:
+async def test_a_missing_message_is_added_at_its_position(store: Store, tmp_path: Path, number: int) -> None:
     await bake(store, tmp_path)
     before = await messages_of(store)
     await store.messages.delete(SESSION, [before[number].id])
@@ -182,8 +180,8 @@ async def test_a_message_that_was_missing_comes_to_its_place(
     assert [one.id for one in shown] == [one.id for one in before]
 
 
-class Deaf(ClaudeLogDecoder):
-    """A reader that misses whatever a person says after the first prompt."""
+class IgnoresPrompts(ClaudeLogDecoder):
+    """A decoder that misses every prompt after the first."""
 
     def feed(self, record: JsonObject) -> None:
         message = record.get("message")
@@ -191,11 +189,11 @@ class Deaf(ClaudeLogDecoder):
             super().feed(record)
 
 
-async def test_messages_that_nobody_had_heard_of_come_into_the_runs_there_are(
+async def test_new_messages_belong_to_the_stored_runs(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as older:
-        older.setattr("partita.formats.claude_code.log.ClaudeLogDecoder", Deaf)
+        older.setattr("partita.formats.claude_code.log.ClaudeLogDecoder", IgnoresPrompts)
         await bake(store, tmp_path)
     before = await messages_of(store)
     (run,) = (await store.runs.list(RunFilter(thread_id=SESSION))).items
@@ -213,7 +211,7 @@ async def test_messages_that_nobody_had_heard_of_come_into_the_runs_there_are(
     assert thread == await store.threads.get(SESSION)
 
 
-async def test_a_message_that_is_told_no_more_goes_only_if_nothing_goes_with_it(
+async def test_a_message_that_is_no_longer_decoded_is_deleted_only_if_no_content_is_lost(
     store: Store, tmp_path: Path
 ) -> None:
     await bake(store, tmp_path)

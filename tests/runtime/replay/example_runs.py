@@ -1,4 +1,4 @@
-"""Runs of our own to play again: tools, a question that waits for an answer, a failure, a network."""
+"""Example runs: tools, an approval, a failure, a network."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -38,7 +38,7 @@ WEATHER: JsonObject = {
 LAUNCH: JsonObject = {
     "match": "launch",
     "steps": [
-        {"parts": [text("I need leave."), call("launch", {"where": "moon"})]},
+        {"parts": [text("I need approval."), call("launch", {"where": "moon"})]},
         {"parts": [call("weather", {"city": "Tranquility"})]},
         {"parts": [text("Launched in fine weather.")]},
     ],
@@ -47,7 +47,7 @@ FAILS: JsonObject = {"match": "fail", "steps": [{"parts": [text("I try")], "erro
 SCRIPT: Script = as_script({"scenes": [LAUNCH, FAILS, WEATHER]})
 
 ran: list[str] = []
-"""The calls that really ran."""
+"""The calls that ran."""
 
 
 @tool
@@ -66,7 +66,7 @@ def launch(where: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def an_agent(model: AgentService | None = None) -> AsyncGenerator[tuple[Store, Agent], None]:
-    """An agent over a store of its own."""
+    """An agent over a new store."""
     async with open_store("memory:") as store:
         agent = Agent(model or ScriptedService(SCRIPT), tools=[weather, launch], store=store)
         try:
@@ -82,7 +82,7 @@ async def run_turn(agent: Agent, thread_id: str, words: str | None) -> Run:
 
 
 async def launched(agent: Agent, thread_id: str = "t") -> tuple[Run, Run]:
-    """Two runs of one message: the first asks, the second goes on once somebody has said yes."""
+    """Two runs of one message: the first requests an approval, the second continues after it."""
     first = await run_turn(agent, thread_id, "launch it")
     message = await last_message(agent.session.store, thread_id)
     asked = [part for part in message.parts if isinstance(part, ToolCallPart)][-1]
@@ -129,4 +129,4 @@ ROUTER = ScriptedService(
     ),
     name="router",
 )
-"""A router of a network that has its helper do something, and then ends."""
+"""A network whose router calls its helper once, and finishes."""

@@ -1,4 +1,4 @@
-"""Answering again: in a copy of the thread, so that the thread stays as it is."""
+"""`rerun` responds to a message a second time in a fork; the thread does not change."""
 
 import pytest
 
@@ -13,13 +13,13 @@ from tests.tables import each_row
 OTHER = ScriptedService(as_script({"scenes": [{"steps": [{"parts": [text("It rains.")]}]}]}), name="other")
 
 
-@each_row("which", [0, 1])
-async def test_another_agent_answers_the_same_question_in_a_fork(which: int) -> None:
+@each_row("index", [0, 1])
+async def test_another_agent_responds_to_the_same_message_in_a_fork(index: int) -> None:
     async with an_agent() as (store, agent):
         await run_turn(agent, "t", "weather?")
         await run_turn(agent, "t", "and now?")
         before = (await store.messages.list("t")).items
-        run = await rerun(agent.session, OTHER, "t", before[which].id, title="once more")
+        run = await rerun(agent.session, OTHER, "t", before[index].id, title="once more")
         run = await agent.session.wait(run.id)
         answer = await last_message(store, run.thread_id)
         forked = (await store.messages.list(run.thread_id)).items
@@ -31,7 +31,7 @@ async def test_another_agent_answers_the_same_question_in_a_fork(which: int) -> 
     assert [part.text for part in answer.parts if isinstance(part, TextPart)] == ["It rains."]
 
 
-async def test_there_must_be_a_question() -> None:
+async def test_a_user_message_is_required() -> None:
     async with an_agent() as (store, agent):
         await store.threads.create("t")
         await store.messages.save([AssistantMessage(id="a", content="Hello?")], thread_id="t")

@@ -1,4 +1,4 @@
-"""Messages told once more: folded again they are the same, but for what no chunk carries."""
+"""The chunks of a stored message fold to the same message, except for fields that chunks do not have."""
 
 from partita.runtime.replay.message_chunks import chunks_of_message
 from partita.runtime.replay.playback import play
@@ -61,7 +61,7 @@ MESSAGE = AssistantMessage(
 )
 
 
-def test_a_message_told_once_more_is_the_same() -> None:
+def test_the_chunks_of_a_message_fold_to_the_same_message() -> None:
     (folded,) = fold_run(chunks_of_message(MESSAGE), "m")
     assert encode(folded.content) == encode(MESSAGE.content)
 

@@ -1,4 +1,4 @@
-"""Which records of a log are a model's own words, and what becomes of a call that was cut."""
+"""Which records of a log belong to a model call, and how a cut call is read."""
 
 from datetime import UTC, datetime
 
@@ -36,23 +36,23 @@ def inside(chunk: Chunk, *path: str) -> Chunk:
     return ChildChunk(path, chunk)
 
 
-def sorted_kinds(*told: Chunk | bytes) -> list[str]:
+def sorted_kinds(*chunks: Chunk | bytes) -> list[str]:
     records = [
         LogRecord(seq, NOW, None if isinstance(one, bytes) else one, one if isinstance(one, bytes) else None)
-        for seq, one in enumerate(told, 1)
+        for seq, one in enumerate(chunks, 1)
     ]
     return [item.kind for item in sort_records(records, len(records))]
 
 
 KINDS: dict[str, tuple[list[Chunk | bytes], list[str]]] = {
-    "between the marks": (
+    "between the markers": (
         [SAID, BEGIN, b"x", SAID, END, SAID],
         ["other", "start", "output", "output", "end", "other"],
     ),
-    "what we note in between": ([BEGIN, OURS, NOTE, END], ["start", "other", "other", "end"]),
-    "what was refused came from the model": ([BEGIN, REFUSED, END], ["start", "output", "end"]),
-    "the last word of a run that was cut": ([BEGIN, SAID, MessageAbort()], ["start", "output", "other"]),
-    "an abort that is not the last word": ([BEGIN, MessageAbort(), END], ["start", "output", "end"]),
+    "a note of Partita between them": ([BEGIN, OURS, NOTE, END], ["start", "other", "other", "end"]),
+    "a refused chunk of the model": ([BEGIN, REFUSED, END], ["start", "output", "end"]),
+    "the last chunk of a stopped run": ([BEGIN, SAID, MessageAbort()], ["start", "output", "other"]),
+    "an abort that is not the last chunk": ([BEGIN, MessageAbort(), END], ["start", "output", "end"]),
     "a sub-agent's call": (
         [inside(BEGIN, "c"), SAID, inside(SAID, "c"), b"x", inside(END, "c")],
         ["start", "other", "output", "output", "end"],
@@ -60,24 +60,24 @@ KINDS: dict[str, tuple[list[Chunk | bytes], list[str]]] = {
 }
 
 
-@each_row(("told", "kinds"), KINDS.values(), ids=KINDS)
-def test_whose_words_they_are(told: list[Chunk | bytes], kinds: list[str]) -> None:
-    assert sorted_kinds(*told) == kinds
+@each_row(("chunks", "kinds"), KINDS.values(), ids=KINDS)
+def test_the_call_of_each_record(chunks: list[Chunk | bytes], kinds: list[str]) -> None:
+    assert sorted_kinds(*chunks) == kinds
 
 
-def test_bytes_of_calls_that_overlap_cannot_be_told_apart() -> None:
+def test_bytes_of_overlapping_calls_are_an_error() -> None:
     with pytest.raises(StreamError, match="which of them these bytes belong to"):
         sorted_kinds(inside(BEGIN, "a"), inside(BEGIN, "b"), b"x")
 
 
-def test_envelopes_come_off_and_go_on_again() -> None:
+def test_a_chunk_can_be_unwrapped_and_wrapped() -> None:
     chunk = ChildChunk(("a", "b"), ChildChunk(("c",), SAID))
     address, inner = unwrapped(chunk)
     assert (address, inner) == ((("a", "b"), ("c",)), SAID)
     assert wrapped(address, inner) == chunk
 
 
-async def test_a_run_that_was_stopped_in_the_middle_of_an_answer() -> None:
+async def test_a_run_that_was_stopped_within_a_response() -> None:
     slow = as_script({"scenes": [{"steps": [{"parts": [text("word " * 5000)], "pause": 0.005}]}]})
     async with an_agent(ScriptedService(slow)) as (store, agent):
         run = await agent.start("t", "talk")

@@ -1,4 +1,4 @@
-"""A stored run once more: the same chunks, with the pauses there were, or without."""
+"""Playback of a stored run: the same chunks, with the original pauses or without."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ from partita.types.messages import AssistantMessage
 from tests.runtime.replay.example_runs import ROUTER, an_agent, last_message, run_turn
 from tests.tables import each_row
 
-BEGAN = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
+START = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
 TIMED: list[tuple[float, Chunk]] = [
     (0, MessageStart("m")),
     (2, TextStart("t")),
@@ -34,7 +34,7 @@ TIMED: list[tuple[float, Chunk]] = [
 
 
 class Clock:
-    """Sleeps without sleeping."""
+    """A clock that advances instead of sleeping."""
 
     def __init__(self, late: float = 0.0) -> None:
         self.now = 0.0
@@ -52,20 +52,20 @@ class Clock:
 async def timed(store: Store, *, end: bool = True) -> str:
     await store.threads.create("t")
     run = await store.runs.open("t", message_id="m")
-    await store.logs.append(run.id, [LogEntry(BEGAN + timedelta(seconds=at), chunk) for at, chunk in TIMED])
+    await store.logs.append(run.id, [LogEntry(START + timedelta(seconds=at), chunk) for at, chunk in TIMED])
     if end:
         await store.runs.finish(run.id)
     return run.id
 
 
 PAUSES: dict[str, tuple[float | None, float | None, list[float]]] = {
-    "as it was": (1.0, None, [2, 4, 2]),
+    "original speed": (1.0, None, [2, 4, 2]),
     "twice as fast": (2.0, None, [1, 2, 1]),
     "half as fast": (0.5, None, [4, 8, 4]),
-    "no pause above a second": (1.0, 1.0, [1, 1, 1]),
-    "at once": (None, None, []),
-    "also at once": (0, None, []),
-    "as fast as can be": (float("inf"), None, []),
+    "no pause longer than a second": (1.0, 1.0, [1, 1, 1]),
+    "no pauses": (None, None, []),
+    "speed 0": (0, None, []),
+    "infinite speed": (float("inf"), None, []),
 }
 
 
@@ -86,11 +86,11 @@ async def test_pauses_are_those_of_the_log(
     assert chunks == [chunk for _, chunk in TIMED if not isinstance(chunk, DataChunk)]
 
 
-async def test_who_slept_too_long_sleeps_less_the_next_time() -> None:
+async def test_a_sleep_that_was_too_long_shortens_the_next_one() -> None:
     clock = Clock(late=0.25)
     pace = Pace(1.0, sleep=clock.sleep, clock=clock.time)
     for second in range(5):
-        await pace.wait_for(BEGAN + timedelta(seconds=second))
+        await pace.wait_for(START + timedelta(seconds=second))
     assert clock.slept == [1, 0.75, 0.75, 0.75]
 
 
@@ -98,26 +98,26 @@ async def test_many_small_pauses_add_up() -> None:
     clock = Clock()
     pace = Pace(1.0, sleep=clock.sleep, clock=clock.time)
     for number in range(1001):
-        await pace.wait_for(BEGAN + timedelta(microseconds=100 * number))
+        await pace.wait_for(START + timedelta(microseconds=100 * number))
     assert sum(clock.slept) == pytest.approx(0.1, abs=0.001)
     assert len(clock.slept) <= 100
 
 
 @each_row("speed", [-1.0, float("nan")])
-async def test_a_speed_that_is_none_is_refused(speed: float) -> None:
+async def test_an_invalid_speed_is_refused(speed: float) -> None:
     async with open_store("memory:") as store:
         run_id = await timed(store)
         with pytest.raises(AgentError, match="invalid speed"):
             await anext(play(store, run_id, speed=speed))
 
 
-async def test_a_run_that_is_not_there() -> None:
+async def test_an_unknown_run_is_an_error() -> None:
     async with open_store("memory:") as store:
         with pytest.raises(NotFoundError, match="nowhere"):
             await anext(play(store, "nowhere"))
 
 
-async def test_a_run_from_a_number_on_and_with_our_notes() -> None:
+async def test_playback_after_a_number_and_with_notes() -> None:
     async with open_store("memory:") as store:
         run_id = await timed(store)
         seen = [one async for one in play(store, run_id, speed=None, after=2, notes=True)]
@@ -125,7 +125,7 @@ async def test_a_run_from_a_number_on_and_with_our_notes() -> None:
     assert seen[0].is_note
 
 
-async def test_a_run_at_work_is_followed_and_not_delayed_behind_what_was_stored() -> None:
+async def test_live_chunks_follow_the_stored_ones_without_delay() -> None:
     clock = Clock()
     async with open_store("memory:") as store:
         run_id = await timed(store, end=False)
@@ -133,14 +133,14 @@ async def test_a_run_at_work_is_followed_and_not_delayed_behind_what_was_stored(
         async for seen in play(store, run_id, sleep=clock.sleep, clock=clock.time):
             chunks.append(seen.chunk)
             if len(chunks) == len(TIMED) - 1:
-                later = BEGAN + timedelta(hours=1)
+                later = START + timedelta(hours=1)
                 await store.logs.append(run_id, [LogEntry(later, MessageStart("m"))])
                 await store.runs.finish(run_id)
     assert chunks[-1] == MessageStart("m")
     assert clock.slept == [2, 4, 2]
 
 
-async def test_live_stored_played_and_sent_are_the_same_message() -> None:
+async def test_live_stored_played_and_sent_chunks_give_the_same_message() -> None:
     async with an_agent() as (store, agent):
         live = [chunk async for chunk in agent.stream("t", "weather?")]
         run = (await store.runs.list(RunFilter(thread_id="t"))).items[0]
@@ -167,7 +167,7 @@ async def test_events_for_clients_of_any_release_end_with_done(version: int) -> 
     assert not any(b"data-partita-" in data for data in events)
 
 
-async def test_a_client_hears_that_the_stream_is_alive_and_may_leave() -> None:
+async def test_keep_alive_comments_are_sent_and_a_client_may_disconnect() -> None:
     async with open_store("memory:") as store:
         run_id = await timed(store, end=False)
         asleep = asyncio.Event()
@@ -185,7 +185,7 @@ async def test_a_client_hears_that_the_stream_is_alive_and_may_leave() -> None:
         await events.aclose()
 
 
-async def test_what_a_router_says_to_itself_is_for_no_client() -> None:
+async def test_internal_messages_of_a_router_are_not_played() -> None:
     async with an_agent() as (store, agent):
         network = Network(ROUTER, agents={"helper": agent}, store=store)
         run = await network.session.wait((await network.start("n", "weather?")).id)
@@ -197,7 +197,7 @@ async def test_what_a_router_says_to_itself_is_for_no_client() -> None:
     assert not any("data-partita-" in encode(chunk).decode() for chunk in shown)
 
 
-async def test_a_failed_run_is_played_as_far_as_it_came() -> None:
+async def test_a_failed_run_is_played_up_to_its_error() -> None:
     async with an_agent() as (store, agent):
         run = await run_turn(agent, "t", "fail please")
         assert run.status == "failed"

@@ -1,4 +1,4 @@
-"""A stored run in the place of a model: the same answers at the same points, tools called for real."""
+"""A stored run as a model: the same responses at the same points, while tools are called again."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ async def events(service: ReplayService, words: str = "again") -> list[AgentStre
     return [event async for event in service.invoke([UserMessage(id="u", content=words)])]
 
 
-async def test_an_agent_over_a_recorded_run_runs_its_tools_and_comes_to_the_same_message() -> None:
+async def test_an_agent_over_a_recorded_run_calls_its_tools_and_gets_the_same_message() -> None:
     async with an_agent() as (store, agent):
         run = await run_turn(agent, "t", "weather?")
         example_runs.ran.clear()
@@ -47,7 +47,7 @@ async def test_an_agent_over_a_recorded_run_runs_its_tools_and_comes_to_the_same
     assert message.id != original.id
 
 
-async def test_the_bytes_of_an_answer_are_those_of_the_recording() -> None:
+async def test_the_bytes_of_a_response_are_those_of_the_recording() -> None:
     async with an_agent() as (store, agent):
         run = await run_turn(agent, "t", "weather?")
         log = await store.logs.read(run.id)
@@ -61,7 +61,7 @@ async def test_the_bytes_of_an_answer_are_those_of_the_recording() -> None:
     assert first[-1].usage.input_tokens == 30
 
 
-async def test_what_went_on_after_a_question_is_answered_from_the_runs_that_went_on() -> None:
+async def test_responses_after_an_approval_come_from_the_continuing_runs() -> None:
     async with an_agent() as (store, agent):
         first, _ = await launched(agent)
         again = Agent(ReplayService(store, first.id), tools=[weather, launch], session=agent.session)
@@ -71,7 +71,7 @@ async def test_what_went_on_after_a_question_is_answered_from_the_runs_that_went
     assert old.parts[-1] == new.parts[-1]
 
 
-async def test_there_is_no_step_behind_the_last() -> None:
+async def test_after_the_last_step_there_is_an_error() -> None:
     async with an_agent() as (store, agent):
         run = await run_turn(agent, "t", "weather?")
         history = (await store.messages.list("t", limit=None)).items
@@ -79,7 +79,7 @@ async def test_there_is_no_step_behind_the_last() -> None:
     assert heard == [ErrorEvent(message=NO_MORE, name="replay-ended")]
 
 
-async def test_an_answer_that_failed_fails_again() -> None:
+async def test_a_failed_response_fails_in_the_replay() -> None:
     async with an_agent() as (store, agent):
         run = await run_turn(agent, "t", "fail please")
         heard = await events(ReplayService(store, run.id))
@@ -88,7 +88,7 @@ async def test_an_answer_that_failed_fails_again() -> None:
     assert (last.message, last.name) == ("out of luck", "scripted")
 
 
-async def test_a_run_without_marks_is_one_answer_under_an_id_of_its_own() -> None:
+async def test_a_run_without_markers_is_one_response_with_a_new_id() -> None:
     chunks: list[Chunk] = [
         MessageStart("m"),
         TextStart("t"),
@@ -113,7 +113,7 @@ async def test_a_run_without_marks_is_one_answer_under_an_id_of_its_own() -> Non
     assert message.id == again.message_id != "m"
 
 
-async def test_a_run_of_the_users_own_store_by_its_name(
+async def test_a_run_of_the_default_store_is_found_by_its_id(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PARTITA_STORE", str(tmp_path / "store.db"))
@@ -126,7 +126,7 @@ async def test_a_run_of_the_users_own_store_by_its_name(
     assert isinstance(heard[-1], CompleteEvent)
 
 
-async def test_what_is_no_run_is_refused() -> None:
+async def test_an_unknown_run_is_refused() -> None:
     with pytest.raises(AgentError, match="no run is named"):
         get_agent("replay:")
     async with open_store("memory:") as store:

@@ -1,4 +1,4 @@
-"""A run step by step: whichever way one came to a place, the messages there are those of the prefix."""
+"""The stepper: at any position, reached in any way, the messages are those of the chunks up to it."""
 
 import asyncio
 from functools import cache
@@ -20,16 +20,16 @@ from tests.tables import each_row
 
 
 class Recording:
-    """A run, its chunks, and its messages after each of them, folded anew for every place."""
+    """A run, its chunks, and its messages after each chunk, folded from the start."""
 
     def __init__(self, run: Run, seen: list[StoredChunk], seed: AssistantMessage | None = None) -> None:
         self.run, self.seen, self.seed = run, seen, seed
-        self.prefixes = [self._folded(place) for place in range(len(seen) + 1)]
+        self.prefixes = [self._folded(position) for position in range(len(seen) + 1)]
 
-    def _folded(self, place: int) -> bytes:
+    def _folded(self, position: int) -> bytes:
         first = next(one.chunk for one in self.seen if isinstance(one.chunk, MessageStart))
         fold = RunFold(first.message_id or "", run_id=self.run.id, seed=self.seed)
-        for one in self.seen[:place]:
+        for one in self.seen[:position]:
             fold.feed(one.chunk)
         return encode(fold.snapshot())
 
@@ -55,44 +55,44 @@ def _all(stepper: Stepper) -> list[StoredChunk]:
     return seen
 
 
-@given(places=st.lists(st.integers(0, 60), max_size=12), every=st.integers(1, 30))
-def test_going_back_and_forth_equals_folding_the_prefix(places: list[int], every: int) -> None:
+@given(positions=st.lists(st.integers(0, 60), max_size=12), every=st.integers(1, 30))
+def test_any_sequence_of_seeks_equals_folding_the_prefix(positions: list[int], every: int) -> None:
     recording = weather_run()
     stepper = recording.stepper(every)
-    for place in places:
-        stepper.go_to(place)
-        where = min(place, len(recording.seen))
+    for position in positions:
+        stepper.go_to(position)
+        where = min(position, len(recording.seen))
         assert stepper.position == where
         assert encode(stepper.snapshot()) == recording.prefixes[where]
 
 
 @given(steps=st.lists(st.booleans(), max_size=80), every=st.integers(1, 10))
-def test_single_steps_either_way(steps: list[bool], every: int) -> None:
+def test_single_steps_forward_and_back(steps: list[bool], every: int) -> None:
     recording = weather_run()
     stepper = recording.stepper(every)
-    place = 0
+    position = 0
     for forward in steps:
         seen = stepper.next() if forward else stepper.back()
-        expected = place if forward else place - 1
+        expected = position if forward else position - 1
         if 0 <= expected < len(recording.seen):
             assert seen is recording.seen[expected]
-            place = expected + 1 if forward else expected
+            position = expected + 1 if forward else expected
         else:
             assert seen is None
-        assert encode(stepper.snapshot()) == recording.prefixes[place]
+        assert encode(stepper.snapshot()) == recording.prefixes[position]
 
 
-def test_a_number_leads_behind_its_chunk() -> None:
+def test_seek_goes_to_the_position_after_a_chunk() -> None:
     recording = weather_run()
     stepper = recording.stepper(4)
-    for place, seen in enumerate(recording.seen, 1):
+    for position, seen in enumerate(recording.seen, 1):
         stepper.seek(seen.seq)
-        assert (stepper.position, stepper.seq) == (place, seen.seq)
+        assert (stepper.position, stepper.seq) == (position, seen.seq)
     stepper.seek(0)
     assert (stepper.position, stepper.seq, len(stepper)) == (0, 0, len(recording.seen))
 
 
-async def test_a_run_that_went_on_begins_with_the_message_as_it_was_then() -> None:
+async def test_a_continuing_run_starts_with_the_message_as_it_was() -> None:
     async with an_agent() as (store, agent):
         first, second = await launched(agent)
         stored = await last_message(store, "t")
@@ -108,16 +108,16 @@ async def test_a_run_that_went_on_begins_with_the_message_as_it_was_then() -> No
 
 
 @each_row("every", [1, 5, 1000])
-async def test_the_messages_of_a_network_at_every_place(every: int) -> None:
+async def test_the_messages_of_a_network_at_every_position(every: int) -> None:
     async with an_agent() as (store, agent):
         network = Network(ROUTER, agents={"helper": agent}, store=store)
         run = await network.start("n", "weather?")
         run = await network.session.wait(run.id)
         stepper = await Stepper.open(store, run.id, every=every)
         recording = Recording(run, _all(stepper))
-        for place in [*range(len(recording.seen), -1, -3), *range(0, len(recording.seen), 7)]:
-            stepper.go_to(place)
-            assert encode(stepper.snapshot()) == recording.prefixes[place], place
+        for position in [*range(len(recording.seen), -1, -3), *range(0, len(recording.seen), 7)]:
+            stepper.go_to(position)
+            assert encode(stepper.snapshot()) == recording.prefixes[position], position
         stored = (await store.messages.list("n", MessageFilter(internal=None), limit=None)).items[1:]
         assert [encode(one.content) for one in stepper.finish()] == [encode(one.content) for one in stored]
         await network.session.close()

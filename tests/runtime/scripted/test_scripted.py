@@ -1,4 +1,4 @@
-"""A scripted agent says what is written down: which scene, which step, in which pieces."""
+"""A scripted agent: which scene, which step, and which chunks it streams."""
 
 from pathlib import Path
 
@@ -29,36 +29,39 @@ SCRIPT: JsonObject = {
 }
 
 
-def user(words: str) -> UserMessage:
-    return UserMessage(id="u", content=words)
+def user(text: str) -> UserMessage:
+    return UserMessage(id="u", content=text)
 
 
-def spoken(words: str) -> AssistantMessage:
-    return AssistantMessage(id="a", content=words)
+def assistant(text: str) -> AssistantMessage:
+    return AssistantMessage(id="a", content=text)
 
 
 STEPS: dict[str, tuple[list[Message], str | None]] = {
-    "words choose the scene, in any case": ([user("What WEATHER is it?")], "look"),
-    "a scene without words takes the rest": ([user("Good day")], "Hello there."),
-    "an answer later, the next step": ([user("weather"), spoken("…")], "Snow."),
-    "the next question begins anew": ([user("weather"), spoken("…"), user("weather")], "look"),
-    "there may be nothing more to say": ([user("weather"), spoken("…"), spoken("…")], None),
+    "the text selects the scene, ignoring case": ([user("What WEATHER is it?")], "look"),
+    "a scene without a match": ([user("Good day")], "Hello there."),
+    "the next step after a response": ([user("weather"), assistant("…")], "Snow."),
+    "the next message starts with the first step": (
+        [user("weather"), assistant("…"), user("weather")],
+        "look",
+    ),
+    "no more steps": ([user("weather"), assistant("…"), assistant("…")], None),
 }
 
 
-@each_row(("said", "expected"), STEPS.values(), ids=STEPS)
-def test_which_step_is_played(said: list[Message], expected: str | None) -> None:
-    step = step_for(as_script(SCRIPT), said)
-    assert (None if step is None else says(step)) == expected
+@each_row(("messages", "expected"), STEPS.values(), ids=STEPS)
+def test_the_step_for_a_conversation(messages: list[Message], expected: str | None) -> None:
+    step = step_for(as_script(SCRIPT), messages)
+    assert (None if step is None else chunks_in(step)) == expected
 
 
-def says(step: Step) -> str:
+def chunks_in(step: Step) -> str:
     (part,) = step.parts
     assert isinstance(part, TextPart | ToolCallPart)
     return part.text if isinstance(part, TextPart) else part.name
 
 
-async def test_an_answer_streams_and_folds_to_what_is_written() -> None:
+async def test_the_chunks_of_a_step_fold_to_its_parts() -> None:
     written: JsonObject = {
         "scenes": [
             {
@@ -87,7 +90,7 @@ async def test_an_answer_streams_and_folds_to_what_is_written() -> None:
     assert events[-1] == CompleteEvent(agent_type="scripted", usage=Usage(1, 2))
 
 
-async def test_a_step_may_fail_after_its_words() -> None:
+async def test_a_step_may_fail_after_its_text() -> None:
     written: JsonObject = {
         "scenes": [{"steps": [{"parts": [{"type": "text", "text": "I"}], "error": "no more ink"}]}]
     }
@@ -102,15 +105,15 @@ def test_a_file_is_an_agent(tmp_path: Path) -> None:
 
 
 WRONG: dict[str, tuple[bytes | None, str]] = {
-    "a file that is not there": (None, "the script cannot be read: No such file"),
-    "no JSON": (b"{", "this is not a script"),
+    "a missing file": (None, "the script cannot be read: No such file"),
+    "not JSON": (b"{", "this is not a script"),
     "another value": (b'{"scenes": [{"steps": [{"parts": 5}]}]}', "this is not a script"),
-    "a pause of the past": (b'{"scenes": [{"steps": [{"pause": -1}]}]}', "this is not a script"),
+    "a negative pause": (b'{"scenes": [{"steps": [{"pause": -1}]}]}', "this is not a script"),
 }
 
 
 @pytest.mark.parametrize(("text", "what"), WRONG.values(), ids=WRONG)
-def test_what_is_no_script_is_told(tmp_path: Path, text: bytes | None, what: str) -> None:
+def test_an_invalid_script_is_refused(tmp_path: Path, text: bytes | None, what: str) -> None:
     file = tmp_path / "turns.json"
     if text is not None:
         file.write_bytes(text)

@@ -1,4 +1,4 @@
-"""In doubt, someone is asked."""
+"""Whether a call needs approval: in doubt, it does."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,33 +20,33 @@ async def large_after_a_while(input: Json) -> bool:
     return large(input)
 
 
-def forgets_to_answer(input: Json) -> Any:
+def returns_nothing(input: Json) -> Any:
     return None
 
 
 CASES: Mapping[str, tuple[ApprovalPolicy, Json, bool]] = {
     "never": ("never", {}, False),
     "always": ("always", {}, True),
-    "a function says no": (large, {"amount": 5}, False),
-    "a function says yes": (large, {"amount": 500}, True),
-    "a coroutine says no": (large_after_a_while, {"amount": 5}, False),
-    "a coroutine says yes": (large_after_a_while, {"amount": 500}, True),
+    "a function returns false": (large, {"amount": 5}, False),
+    "a function returns true": (large, {"amount": 500}, True),
+    "a coroutine returns false": (large_after_a_while, {"amount": 5}, False),
+    "a coroutine returns true": (large_after_a_while, {"amount": 500}, True),
     "a function raises": (large, {}, True),
     "a coroutine raises": (large_after_a_while, None, True),
-    "no answer": (forgets_to_answer, {}, True),
+    "no answer": (returns_nothing, {}, True),
 }
 
 
-@each_row(("policy", "input", "asked"), CASES.values(), ids=CASES)
-async def test_needs_approval(policy: ApprovalPolicy, input: Json, asked: bool) -> None:
+@each_row(("policy", "input", "needed"), CASES.values(), ids=CASES)
+async def test_needs_approval(policy: ApprovalPolicy, input: Json, needed: bool) -> None:
     @tool(approval=policy)
     def pay(amount: int) -> None:
         """Pay."""
 
-    assert await needs_approval(pay, input) is asked
+    assert await needs_approval(pay, input) is needed
 
 
-async def test_a_question_can_be_cancelled() -> None:
+async def test_an_approval_policy_can_be_cancelled() -> None:
     async def ponder(input: Json) -> bool:
         await asyncio.Event().wait()
         return False

@@ -1,4 +1,4 @@
-"""The input of a call becomes arguments, or words that the model can act on."""
+"""The input of a call becomes arguments, or an error text for the model."""
 
 import enum
 from collections.abc import Mapping
@@ -76,7 +76,7 @@ GOOD: Mapping[str, tuple[JsonObject, dict[str, Any]]] = {
 
 
 @each_row(("more", "arguments"), GOOD.values(), ids=GOOD)
-def test_an_input_that_fits_becomes_arguments(more: JsonObject, arguments: dict[str, Any]) -> None:
+def test_a_valid_input_becomes_arguments(more: JsonObject, arguments: dict[str, Any]) -> None:
     assert read_arguments(book, {**BASE, **more}) == {**BASE, **arguments}
 
 
@@ -92,7 +92,7 @@ BAD: Mapping[str, tuple[Json, list[str]]] = {
         ["$.days: expected integer, found string '3'"],
     ),
     "a number that is too small": ({**BASE, "days": 0}, ["$.days: expected integer >= 1, found number 0"]),
-    "true is no number": ({**BASE, "days": True}, ["$.days: expected integer, found true"]),
+    "true is not a number": ({**BASE, "days": True}, ["$.days: expected integer, found true"]),
     "null": ({**BASE, "city": None}, ["$.city: expected string, found null"]),
     "an unknown choice": (
         {**BASE, "unit": "kelvins"},
@@ -131,7 +131,7 @@ BAD: Mapping[str, tuple[Json, list[str]]] = {
         {**BASE, "points": [{"x": 99}]},
         ["$.points[0]: expected a value that its schema allows, found 99 is off the map"],
     ),
-    "a check that fails in its own way": (
+    "a check that raises another exception": (
         {**BASE, "points": [{"x": 100}]},
         ["$.points: expected a value of its type, found KeyError: 'hundred'"],
     ),
@@ -142,7 +142,7 @@ BAD: Mapping[str, tuple[Json, list[str]]] = {
             "found an unknown field"
         ],
     ),
-    "the context is not for the model": (
+    "the context is not a field": (
         {**BASE, "context": {}},
         [
             "$.context: expected no field but city, days, unit, kind, at, points, rates, item, "
@@ -162,12 +162,12 @@ BAD: Mapping[str, tuple[Json, list[str]]] = {
 
 
 @each_row(("input", "faults"), BAD.values(), ids=BAD)
-def test_an_input_that_does_not_fit_is_explained(input: Json, faults: list[str]) -> None:
+def test_an_invalid_input_is_explained(input: Json, faults: list[str]) -> None:
     head = "The input does not fit the tool 'book'. Fix it and call again:"
     assert read_arguments(book, input) == ErrorTextOutput("\n- ".join([head, *faults]))
 
 
-def test_a_tool_without_parameters_takes_an_empty_input_or_none() -> None:
+def test_a_tool_without_parameters_accepts_an_empty_input_or_none() -> None:
     @tool
     def ping() -> str:
         """Answer."""
@@ -180,7 +180,7 @@ def test_a_tool_without_parameters_takes_an_empty_input_or_none() -> None:
     assert "$.a: expected no field but none" in refused.value
 
 
-def test_an_input_nested_without_end_is_explained() -> None:
+def test_a_too_deeply_nested_input_is_explained() -> None:
     @tool
     def follow(chain: Chain) -> None:
         """Follow it."""
@@ -191,11 +191,11 @@ def test_an_input_nested_without_end_is_explained() -> None:
     refused = read_arguments(follow, {"chain": deep})
     assert isinstance(refused, ErrorTextOutput)
     assert "JSON nested too deeply" in refused.value
-    while deep:  # taken apart by hand, for Python's own way of freeing it is deep too
+    while deep:  # freed iteratively, because Python frees nested objects recursively
         deep = deep["next"]
 
 
-# What fits the types fits the schema, and comes back equal
+# Values that fit the types fit the schema, and survive a round trip
 
 
 class Query(TypedDict):
@@ -246,7 +246,7 @@ VALUES: Mapping[str, st.SearchStrategy[Any]] = {
 
 
 @given(st.fixed_dictionaries(dict(VALUES), optional={"choice": SMALL | st.text() | st.none()}))
-def test_arguments_survive_the_way_through_json(arguments: dict[str, Any]) -> None:
+def test_arguments_survive_a_round_trip_through_json(arguments: dict[str, Any]) -> None:
     given = loads(dumps(msgspec.to_builtins(arguments)))
     assert jsonschema_rs.is_valid(everything.input_schema, given)
     assert read_arguments(everything, given) == arguments

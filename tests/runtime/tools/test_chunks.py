@@ -1,4 +1,4 @@
-"""The chunk of an output gives a call exactly that output."""
+"""The chunk of an output gives the call exactly that output."""
 
 from collections.abc import Mapping
 
@@ -35,12 +35,12 @@ METADATA: Json = {"acme": {"id": "1"}}
 
 CASES: Mapping[str, tuple[ToolOutput, bool, Chunk]] = {
     "text": (TextOutput("a"), False, ToolOutputAvailable("c", "a")),
-    "text on the way": (TextOutput("a"), True, ToolOutputAvailable("c", "a", preliminary=True)),
+    "preliminary text": (TextOutput("a"), True, ToolOutputAvailable("c", "a", preliminary=True)),
     "json": (JsonOutput({"a": 1}), False, ToolOutputAvailable("c", {"a": 1})),
     "null": (JsonOutput(None), False, ToolOutputAvailable("c", None)),
-    "a json string is no text": (JsonOutput("a"), False, ToolOutputChunk("c", JsonOutput("a"))),
+    "a JSON string is not a text": (JsonOutput("a"), False, ToolOutputChunk("c", JsonOutput("a"))),
     "error": (ErrorTextOutput("no"), False, ToolOutputError("c", "no")),
-    "an error on the way": (
+    "preliminary error": (
         ErrorTextOutput("no"),
         True,
         ToolOutputChunk("c", ErrorTextOutput("no"), preliminary=True),
@@ -62,12 +62,12 @@ CASES: Mapping[str, tuple[ToolOutput, bool, Chunk]] = {
 
 
 @each_row(("output", "preliminary", "chunk"), CASES.values(), ids=CASES)
-def test_the_chunk_of_an_output(output: ToolOutput, preliminary: bool, chunk: Chunk) -> None:
+def test_the_chunk_for_an_output(output: ToolOutput, preliminary: bool, chunk: Chunk) -> None:
     assert chunk_of_output("c", output, preliminary) == chunk
 
 
 @given(tool_outputs(), st.booleans())
-def test_a_call_gets_exactly_the_output(output: ToolOutput, preliminary: bool) -> None:
+def test_the_chunk_gives_the_call_exactly_the_output(output: ToolOutput, preliminary: bool) -> None:
     chunk = decode_chunk(encode(chunk_of_output("c", output, preliminary)))
     message = accumulate([ToolInputAvailable("c", "find", {}), chunk])
     (part,) = message.content.parts

@@ -42,8 +42,8 @@ CASES: dict[str, tuple[str | None, str | None, dict[str, str]]] = {
         "Say it.",
         {"city": "The name.", "days": "How many."},
     ),
-    "other names are words": ("Note: say it.\n\nArgs:\n    town: The name.", "Note: say it.", {}),
-    "other sections end it": (
+    "other names are part of the text": ("Note: say it.\n\nArgs:\n    town: The name.", "Note: say it.", {}),
+    "other sections end the parameters": (
         "Say it.\n\nArgs:\n    city: The name.\n\nReturns:\n    A text: long.",
         "Say it.",
         {"city": "The name."},

@@ -1,4 +1,4 @@
-"""What a tool returns or raises becomes a typed output that a message can hold."""
+"""The value or the exception of a tool becomes a typed output."""
 
 import enum
 from collections.abc import Mapping
@@ -97,7 +97,7 @@ RETURNED: Mapping[str, tuple[object, ToolOutput]] = {
     "a named tuple": (Pair(1, "b"), JsonOutput([1, "b"])),
     "pydantic": (Item(itemName="pen"), JsonOutput({"itemName": "pen"})),
     "pydantic inside": ({"items": [Item(itemName="pen")]}, JsonOutput({"items": [{"itemName": "pen"}]})),
-    "a part that is no content": (
+    "a part that is not content": (
         ReasoningPart(text="hm", token_count=3),
         JsonOutput({"type": "reasoning", "text": "hm", "tokenCount": 3}),
     ),
@@ -128,12 +128,12 @@ RETURNED: Mapping[str, tuple[object, ToolOutput]] = {
     ),
     "an output": (ExecutionDeniedOutput("no"), ExecutionDeniedOutput("no")),
     "an error": (ErrorTextOutput("no"), ErrorTextOutput("no")),
-    "an output of something": (JsonOutput(Point(1)), JsonOutput({"x": 1, "when": None})),
+    "an output with a value that is not JSON": (JsonOutput(Point(1)), JsonOutput({"x": 1, "when": None})),
 }
 
 
 @each_row(("value", "output"), RETURNED.values(), ids=RETURNED)
-def test_what_is_returned(value: object, output: ToolOutput) -> None:
+def test_a_returned_value_becomes_an_output(value: object, output: ToolOutput) -> None:
     assert output_of(value) == output
     assert decode(encode(output_of(value)), ToolOutput) == output  # type: ignore[arg-type] # a union
 
@@ -145,15 +145,15 @@ NOT_JSON: Mapping[str, tuple[object, str]] = {
     "an object": (object(), "The tool returned a object, which cannot be written as JSON: "),
     "an object inside": ([object()], "The tool returned a list, which cannot be written as JSON: "),
     "keys that are tuples": ({(1, 2): 3}, "The tool returned a dict, which cannot be written as JSON: "),
-    "an output of something": (
+    "an output with a value that is not JSON": (
         JsonOutput(object()),
         "The tool returned a JsonOutput, which cannot be written as JSON: ",
     ),
-    "pydantic of something": (
+    "a pydantic model with a value that is not JSON": (
         Broken(value=object()),
         "The tool returned a Broken, which cannot be written as JSON: ",
     ),
-    "a list that holds itself": (
+    "a list that contains itself": (
         ENDLESS,
         "The tool returned a list that is nested too deeply or contains itself.",
     ),
@@ -161,20 +161,20 @@ NOT_JSON: Mapping[str, tuple[object, str]] = {
 }
 
 
-@each_row(("value", "words"), NOT_JSON.values(), ids=NOT_JSON)
-def test_what_json_cannot_carry_is_an_error(value: object, words: str) -> None:
+@each_row(("value", "text"), NOT_JSON.values(), ids=NOT_JSON)
+def test_a_value_that_is_not_json_becomes_an_error(value: object, text: str) -> None:
     output = output_of(value)
     assert isinstance(output, ErrorTextOutput)
-    assert output.value.startswith(words)
+    assert output.value.startswith(text)
 
 
 @given(json_values())
-def test_json_comes_back_equal(value: Json) -> None:
+def test_json_values_are_unchanged(value: Json) -> None:
     assert output_of(value) == (TextOutput(value) if isinstance(value, str) else JsonOutput(value))
 
 
 @given(tool_outputs())
-def test_a_typed_output_stays_as_it_is(output: ToolOutput) -> None:
+def test_a_typed_output_is_unchanged(output: ToolOutput) -> None:
     assert output_of(output) == output
 
 
@@ -196,11 +196,11 @@ RAISED: Mapping[str, tuple[BaseException, ToolOutput]] = {
         ToolError("No such city.", details={"near": (1, 2)}),
         ErrorJsonOutput({"message": "No such city.", "details": {"near": [1, 2]}}),
     ),
-    "with a word of detail": (
+    "with a text as details": (
         ToolError("No such city.", details="Olso"),
         ErrorJsonOutput({"message": "No such city.", "details": "Olso"}),
     ),
-    "with details that are no JSON": (
+    "with details that are not JSON": (
         ToolError("No such city.", details=object()),
         ErrorTextOutput("No such city."),
     ),
@@ -208,7 +208,7 @@ RAISED: Mapping[str, tuple[BaseException, ToolOutput]] = {
 
 
 @each_row(("error", "output"), RAISED.values(), ids=RAISED)
-def test_what_is_raised(error: BaseException, output: ToolOutput) -> None:
+def test_an_exception_becomes_an_output(error: BaseException, output: ToolOutput) -> None:
     assert output_of_error(error) == output
 
 
@@ -258,7 +258,7 @@ SIZES: Mapping[str, tuple[ToolOutput, ToolOutput]] = {
 
 
 @each_row(("output", "short"), SIZES.values(), ids=SIZES)
-def test_long_outputs_are_cut(output: ToolOutput, short: ToolOutput) -> None:
+def test_long_outputs_are_truncated(output: ToolOutput, short: ToolOutput) -> None:
     assert truncate_output(output, limit=10) == short
 
 
@@ -267,7 +267,7 @@ def test_long_outputs_are_cut(output: ToolOutput, short: ToolOutput) -> None:
     [("x", HUGE), (["x" * 1000], HUGE // 1000), (b"x", HUGE)],
     ids=["a text", "a list", "bytes"],
 )
-def test_a_huge_output_becomes_one_that_fits(unit: Any, count: int) -> None:
+def test_a_huge_output_is_truncated_to_the_limit(unit: Any, count: int) -> None:
     output = truncate_output(output_of(unit * count))
     assert not isinstance(output, ErrorTextOutput)
     assert len(encode(output)) < OUTPUT_LIMIT * 1.1
@@ -275,7 +275,7 @@ def test_a_huge_output_becomes_one_that_fits(unit: Any, count: int) -> None:
 
 
 @given(st.text(), st.integers(0, 20))
-def test_head_and_tail_and_what_is_left_out_make_the_whole(text: str, limit: int) -> None:
+def test_a_truncated_text_has_head_tail_and_the_number_of_characters_between(text: str, limit: int) -> None:
     short = truncate_text(text, limit)
     if len(text) <= limit:
         assert short == text
@@ -287,7 +287,7 @@ def test_head_and_tail_and_what_is_left_out_make_the_whole(text: str, limit: int
 
 
 @given(tool_outputs(), st.integers(0, 60))
-def test_cutting_keeps_whether_a_call_went_well(output: ToolOutput, limit: int) -> None:
+def test_truncation_keeps_whether_a_call_succeeded(output: ToolOutput, limit: int) -> None:
     good, bad = TextOutput | JsonOutput | ContentOutput, ErrorTextOutput | ErrorJsonOutput
     short = truncate_output(output, limit)
     assert isinstance(short, good) == isinstance(output, good)

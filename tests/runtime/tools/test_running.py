@@ -1,4 +1,4 @@
-"""A call ends in exactly one output, whatever its function does."""
+"""`ToolRunner`: every call ends with exactly one output, whatever its function does."""
 
 import asyncio
 import contextvars
@@ -32,22 +32,22 @@ from tests.sampling import HUGE
 from tests.tables import each_row
 
 CALL = PendingCall("c1", "tool", {})
-SHORT = 0.02  # for what never ends: any time-out is as good as another
-LONG = 60.0  # for what does end
+SHORT = 0.02  # for functions that never end: the timeout is reached in any case
+LONG = 60.0  # for functions that end
 
 
-class Ears:
-    """Hears what is told of calls."""
+class Collector:
+    """Collects the outputs that are reported."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[str, ToolOutput]] = []
+        self.reported: list[tuple[str, ToolOutput]] = []
 
     async def __call__(self, call: PendingCall, output: ToolOutput) -> None:
-        self.heard.append((call.id, output))
+        self.reported.append((call.id, output))
 
     @property
     def outputs(self) -> list[ToolOutput]:
-        return [output for _, output in self.heard]
+        return [output for _, output in self.reported]
 
 
 def runner(**settings: Any) -> ToolRunner:
@@ -61,12 +61,12 @@ async def run(function: Callable[..., Any] | Tool, input: Json = None, **setting
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that a thread or a task will do soon."""
+    """Wait for an effect of a thread or a task."""
     while not condition():
         await asyncio.sleep(0.001)
 
 
-# Ends that are there at once
+# Functions that end
 
 
 def says_hello(name: str) -> str:
@@ -100,7 +100,7 @@ async def yields_later(name: str) -> AsyncIterator[str]:
 
 
 @each_row("function", [says_hello, says_hello_later, wrapped, yields, yields_and_returns, yields_later])
-async def test_functions_of_every_kind_are_run(function: Callable[..., Any]) -> None:
+async def test_sync_async_and_generator_functions_are_run(function: Callable[..., Any]) -> None:
     assert await run(function, {"name": "you"}) == TextOutput("hello you")
 
 
@@ -177,22 +177,22 @@ ENDS: Mapping[str, tuple[Callable[..., Any], ToolOutput]] = {
     "exit": (exits, ErrorTextOutput("SystemExit: 3")),
     "exit later": (exits_later, ErrorTextOutput("SystemExit: 3")),
     "StopIteration": (stops, ErrorTextOutput("RuntimeError: the tool raised StopIteration")),
-    "a cancellation from within": (cancels_itself, InterruptedOutput("aborted")),
+    "a cancellation by the function": (cancels_itself, InterruptedOutput("aborted")),
 }
 
 
 @each_row(("function", "output"), ENDS.values(), ids=ENDS)
-async def test_a_call_ends(function: Callable[..., Any], output: ToolOutput) -> None:
+async def test_a_call_has_one_output(function: Callable[..., Any], output: ToolOutput) -> None:
     assert await run(function) == output
 
 
-async def test_what_json_cannot_carry_is_an_error() -> None:
+async def test_a_result_that_is_not_json_is_an_error() -> None:
     output = await run(returns_an_object)
     assert isinstance(output, ErrorTextOutput)
     assert "cannot be written as JSON" in output.value
 
 
-async def test_an_input_that_does_not_fit_never_reaches_the_function() -> None:
+async def test_a_function_is_not_called_with_an_invalid_input() -> None:
     output = await run(exits, {"name": 1})
     assert isinstance(output, ErrorTextOutput)
     assert "$.name: expected no field" in output.value
@@ -203,37 +203,37 @@ async def test_a_client_tool_is_not_run_here() -> None:
         await run(client_tool("mark"))
 
 
-# Values on the way
+# Preliminary values
 
 
 @each_row("function", [yields, yields_later])
-async def test_every_value_of_a_generator_is_told(function: Callable[..., Any]) -> None:
-    ears = Ears()
+async def test_every_value_of_a_generator_is_reported(function: Callable[..., Any]) -> None:
+    collector = Collector()
     call = CALL._replace(input={"name": "you"})
-    output = await runner().run_call(as_tool(function), call, ToolContext(), on_preliminary=ears)
-    assert ears.heard == [("c1", TextOutput("hello")), ("c1", TextOutput("hello you"))]
+    output = await runner().run_call(as_tool(function), call, ToolContext(), on_preliminary=collector)
+    assert collector.reported == [("c1", TextOutput("hello")), ("c1", TextOutput("hello you"))]
     assert output == TextOutput("hello you")
 
 
-async def test_a_generator_waits_until_its_value_was_taken() -> None:
-    given: list[int] = []
-    seen: list[list[int]] = []
+async def test_a_generator_waits_until_its_value_was_handled() -> None:
+    yielded: list[int] = []
+    yielded_when_reported: list[list[int]] = []
 
     def counts() -> Iterator[int]:
         for number in range(3):
-            given.append(number)
+            yielded.append(number)
             yield number
 
     async def slow(call: PendingCall, output: ToolOutput) -> None:
         for _ in range(10):
             await asyncio.sleep(0.001)
-        seen.append(list(given))
+        yielded_when_reported.append(list(yielded))
 
     await runner().run_call(as_tool(counts), CALL, ToolContext(), on_preliminary=slow)
-    assert seen == [[0], [0, 1], [0, 1, 2]]
+    assert yielded_when_reported == [[0], [0, 1], [0, 1, 2]]
 
 
-async def test_a_failure_of_who_is_told_is_not_blamed_on_the_tool() -> None:
+async def test_an_exception_of_the_callback_is_not_an_error_of_the_tool() -> None:
     async def fail(call: PendingCall, output: ToolOutput) -> None:
         raise KeyError("mine")
 
@@ -305,7 +305,7 @@ HANGING = [
 
 
 @each_row("function", HANGING)
-async def test_a_function_that_takes_too_long_is_interrupted(function: Callable[..., Any]) -> None:
+async def test_a_call_ends_at_its_timeout(function: Callable[..., Any]) -> None:
     tools = runner(grace=LONG)
     output = await tools.run_call(tool(timeout=SHORT)(function), CALL, ToolContext())
     assert output == InterruptedOutput("timeout", "The tool did not end within 0.02 seconds.")
@@ -313,7 +313,7 @@ async def test_a_function_that_takes_too_long_is_interrupted(function: Callable[
 
 
 @each_row("function", HANGING)
-async def test_a_function_that_is_stopped_is_aborted(function: Callable[..., Any]) -> None:
+async def test_a_stopped_call_is_aborted(function: Callable[..., Any]) -> None:
     tools, context = runner(grace=LONG), ToolContext()
     waiting = asyncio.create_task(tools.run_call(tool(timeout=LONG)(function), CALL, context))
     await asyncio.sleep(0.01)
@@ -323,7 +323,7 @@ async def test_a_function_that_is_stopped_is_aborted(function: Callable[..., Any
 
 
 @each_row("function", HANGING)
-async def test_the_cancellation_of_who_waits_goes_on(function: Callable[..., Any]) -> None:
+async def test_a_cancellation_of_the_waiting_task_propagates(function: Callable[..., Any]) -> None:
     tools = runner(grace=LONG)
     waiting = asyncio.create_task(tools.run_call(as_tool(function), CALL, ToolContext()))
     await asyncio.sleep(0.01)
@@ -333,22 +333,22 @@ async def test_the_cancellation_of_who_waits_goes_on(function: Callable[..., Any
     await until(lambda: tools.abandoned == 0)
 
 
-async def test_a_run_that_is_stopped_starts_nothing() -> None:
+async def test_a_stopped_run_starts_no_call() -> None:
     context = ToolContext()
     context.cancelled.set()
     assert await runner().run_call(as_tool(exits), CALL, context) == InterruptedOutput("aborted")
 
 
-async def test_a_thread_that_hangs_is_left_behind_and_counted() -> None:
+async def test_a_hanging_thread_is_abandoned_and_counted() -> None:
     release = threading.Event()
 
     @tool(timeout=SHORT)
-    def deaf() -> None:
-        """Hear nothing."""
+    def uncancellable() -> None:
+        """Ignore every stop."""
         release.wait(LONG)
 
     tools = runner()
-    outputs = [await tools.run_call(deaf, CALL, ToolContext()) for _ in range(3)]
+    outputs = [await tools.run_call(uncancellable, CALL, ToolContext()) for _ in range(3)]
     assert {type(output) for output in outputs} == {InterruptedOutput}
     assert tools.abandoned == 3
     assert await tools.run_call(as_tool(returns_nothing), CALL, ToolContext()) == JsonOutput(None)
@@ -356,28 +356,28 @@ async def test_a_thread_that_hangs_is_left_behind_and_counted() -> None:
     await until(lambda: tools.abandoned == 0)
 
 
-async def test_a_coroutine_that_will_not_end_is_left_behind_and_counted() -> None:
+async def test_a_coroutine_that_does_not_end_is_abandoned_and_counted() -> None:
     release = asyncio.Event()
 
     @tool(timeout=SHORT)
-    async def deaf() -> None:
-        """Hear nothing."""
+    async def uncancellable() -> None:
+        """Ignore every stop."""
         while not release.is_set():
             try:
                 await release.wait()
             except asyncio.CancelledError:
                 continue
-        raise ValueError("nobody listens")
+        raise ValueError("not retrieved")
 
     tools = runner()
-    output = await tools.run_call(deaf, CALL, ToolContext())
+    output = await tools.run_call(uncancellable, CALL, ToolContext())
     assert isinstance(output, InterruptedOutput)
     assert tools.abandoned == 1
     release.set()
     await until(lambda: tools.abandoned == 0)
 
 
-async def test_a_generator_that_is_stopped_is_closed_in_its_own_thread() -> None:
+async def test_a_stopped_generator_is_closed_in_its_thread() -> None:
     threads: list[int] = []
 
     def stream() -> Iterator[int]:
@@ -399,68 +399,68 @@ async def test_a_generator_that_is_stopped_is_closed_in_its_own_thread() -> None
     assert threads[0] == threads[1] != threading.get_ident()
 
 
-async def test_nothing_is_told_after_the_end() -> None:
-    ears = Ears()
+async def test_nothing_is_reported_after_the_end() -> None:
+    collector = Collector()
     made = tool(timeout=SHORT)(swallows_its_cancellation_and_yields)
-    await runner(grace=LONG).run_call(made, CALL, ToolContext(), on_preliminary=ears)
-    assert ears.heard == []
+    await runner(grace=LONG).run_call(made, CALL, ToolContext(), on_preliminary=collector)
+    assert collector.reported == []
 
 
-# Much
+# Limits
 
 
-async def test_a_huge_output_is_cut() -> None:
-    def much() -> str:
+async def test_a_huge_output_is_truncated() -> None:
+    def long_output() -> str:
         return "x" * HUGE
 
-    output = await run(much)
+    output = await run(long_output)
     assert isinstance(output, TextOutput)
     assert len(output.value) < 10_000_100
     assert f"\n… {HUGE - 10_000_000} characters left out …\n" in output.value
 
 
 async def test_the_limit_of_outputs_can_be_set() -> None:
-    def much() -> Iterator[str]:
+    def long_output() -> Iterator[str]:
         yield "0123456789"
         raise ValueError("0123456789")
 
-    ears = Ears()
+    collector = Collector()
     tools = ToolRunner(output_limit=4)
-    output = await tools.run_call(as_tool(much), CALL, ToolContext(), on_preliminary=ears)
-    assert ears.outputs == [TextOutput("01\n… 6 characters left out …\n89")]
+    output = await tools.run_call(as_tool(long_output), CALL, ToolContext(), on_preliminary=collector)
+    assert collector.outputs == [TextOutput("01\n… 6 characters left out …\n89")]
     assert output == ErrorTextOutput("Va\n… 18 characters left out …\n89")
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_what_a_tool_prints_is_its_own_affair(is_async: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def shout() -> str:
+async def test_output_that_a_tool_prints_is_ignored(is_async: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def print_much() -> str:
         for _ in range(50):
             print("x" * 1_000_000)
         return "done"
 
-    async def shout_later() -> str:
-        return shout()
+    async def print_much_async() -> str:
+        return print_much()
 
-    with open(os.devnull, "w") as nowhere:  # noqa: PTH123
-        monkeypatch.setattr(sys, "stdout", nowhere)
-        assert await run(shout_later if is_async else shout) == TextOutput("done")
+    with open(os.devnull, "w") as null_device:  # noqa: PTH123
+        monkeypatch.setattr(sys, "stdout", null_device)
+        assert await run(print_much_async if is_async else print_much) == TextOutput("done")
 
 
-# What a function knows
+# The context of a function
 
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name")
 
 
-async def test_a_function_knows_its_call() -> None:
-    seen: list[ToolContext] = []
+async def test_a_function_receives_the_context_of_its_call() -> None:
+    yielded_when_reported: list[ToolContext] = []
 
     def look(context: ToolContext, text: str = "") -> None:
-        seen.append(context)
+        yielded_when_reported.append(context)
 
     run_context = ToolContext(thread_id="t", run_id="r", message_id="m")
     await runner().run_call(as_tool(look), CALL, run_context)
-    (context,) = seen
+    (context,) = yielded_when_reported
     assert (context.thread_id, context.run_id, context.message_id, context.tool_call_id) == (
         "t",
         "r",
@@ -474,7 +474,7 @@ async def test_a_function_knows_its_call() -> None:
 
 
 @each_row("is_async", [False, True])
-async def test_a_function_sees_the_variables_of_who_calls(is_async: bool) -> None:
+async def test_a_function_sees_the_context_variables_of_its_caller(is_async: bool) -> None:
     def look() -> str:
         return NAME.get()
 
@@ -485,56 +485,56 @@ async def test_a_function_sees_the_variables_of_who_calls(is_async: bool) -> Non
     assert await run(look_later if is_async else look) == TextOutput("mine")
 
 
-# Many calls
+# Several calls
 
 
 def calls_of(*names: str) -> list[PendingCall]:
     return [PendingCall(f"c{index}", name, {}) for index, name in enumerate(names)]
 
 
-def gates(count: int) -> tuple[Toolset, list[asyncio.Event], list[str]]:
-    """Tools that end when their gates open, and the names of those that have begun."""
+def blocked_tools(count: int) -> tuple[Toolset, list[asyncio.Event], list[str]]:
+    """Tools that end when their event is set, and the names of those that have started."""
     events = [asyncio.Event() for _ in range(count)]
-    begun: list[str] = []
+    started: list[str] = []
 
-    def gated(index: int) -> Tool:
+    def blocked(index: int) -> Tool:
         async def wait() -> str:
-            begun.append(f"gate{index}")
+            started.append(f"gate{index}")
             await events[index].wait()
             return f"{index}"
 
         return tool(name=f"gate{index}")(wait)
 
-    return Toolset([gated(index) for index in range(count)]), events, begun
+    return Toolset([blocked(index) for index in range(count)]), events, started
 
 
-async def test_results_are_told_as_they_come_and_returned_in_order() -> None:
-    tools, events, begun = gates(3)
-    ears = Ears()
+async def test_results_are_reported_as_they_arrive_and_returned_in_order() -> None:
+    tools, events, started = blocked_tools(3)
+    collector = Collector()
     running = asyncio.create_task(
-        runner().run_calls(calls_of("gate0", "gate1", "gate2"), tools, ToolContext(), on_result=ears)
+        runner().run_calls(calls_of("gate0", "gate1", "gate2"), tools, ToolContext(), on_result=collector)
     )
-    await until(lambda: len(begun) == 3)
+    await until(lambda: len(started) == 3)
     for number, index in enumerate((1, 2, 0), start=1):
         events[index].set()
-        await until(lambda number=number: len(ears.heard) == number)  # type: ignore[misc] # a default
+        await until(lambda number=number: len(collector.reported) == number)  # type: ignore[misc] # a default
     assert await running == (TextOutput("0"), TextOutput("1"), TextOutput("2"))
-    assert ears.heard == [("c1", TextOutput("1")), ("c2", TextOutput("2")), ("c0", TextOutput("0"))]
+    assert collector.reported == [("c1", TextOutput("1")), ("c2", TextOutput("2")), ("c0", TextOutput("0"))]
 
 
-async def test_no_more_run_at_a_time_than_allowed() -> None:
-    tools, events, begun = gates(5)
+async def test_the_number_of_parallel_calls_is_limited() -> None:
+    tools, events, started = blocked_tools(5)
     running = asyncio.create_task(runner(parallel=2).run_calls(calls_of(*tools), tools, ToolContext()))
     for index in range(5):
-        await until(lambda index=index: len(begun) == min(index + 2, 5))  # type: ignore[misc] # a default
+        await until(lambda index=index: len(started) == min(index + 2, 5))  # type: ignore[misc] # a default
         for _ in range(5):
             await asyncio.sleep(0)
-        assert len(begun) == min(index + 2, 5)
+        assert len(started) == min(index + 2, 5)
         events[index].set()
     assert len(await running) == 5
 
 
-async def test_one_that_hangs_or_fails_does_not_hold_up_the_others() -> None:
+async def test_a_hanging_or_failing_call_does_not_delay_the_others() -> None:
     tools = Toolset([tool(timeout=SHORT)(hangs), fails, says_hello])
     calls = [
         *calls_of("hangs", "fails", "gone"),
@@ -549,7 +549,7 @@ async def test_one_that_hangs_or_fails_does_not_hold_up_the_others() -> None:
     )
 
 
-async def test_blocking_functions_run_side_by_side() -> None:
+async def test_blocking_functions_run_in_parallel() -> None:
     meeting = threading.Barrier(8)
 
     def meet() -> str:
@@ -560,11 +560,11 @@ async def test_blocking_functions_run_side_by_side() -> None:
     assert outputs == (TextOutput("met"),) * 8
 
 
-async def test_values_on_the_way_say_whose_they_are() -> None:
-    ears = Ears()
+async def test_preliminary_values_are_reported_with_their_call() -> None:
+    collector = Collector()
     calls = [PendingCall(name, "yields", {"name": name}) for name in ("a", "b")]
-    await runner().run_calls(calls, Toolset([yields]), ToolContext(), on_preliminary=ears)
-    assert sorted(ears.heard, key=lambda pair: pair[0]) == [
+    await runner().run_calls(calls, Toolset([yields]), ToolContext(), on_preliminary=collector)
+    assert sorted(collector.reported, key=lambda pair: pair[0]) == [
         ("a", TextOutput("hello")),
         ("a", TextOutput("hello a")),
         ("b", TextOutput("hello")),
@@ -572,39 +572,39 @@ async def test_values_on_the_way_say_whose_they_are() -> None:
     ]
 
 
-async def test_a_run_that_is_stopped_keeps_what_has_ended() -> None:
-    tools, events, begun = gates(3)
-    ears, context = Ears(), ToolContext()
+async def test_a_stopped_run_keeps_the_outputs_of_ended_calls() -> None:
+    tools, events, started = blocked_tools(3)
+    collector, context = Collector(), ToolContext()
     running = asyncio.create_task(
-        runner(parallel=2).run_calls(calls_of(*tools), tools, context, on_result=ears)
+        runner(parallel=2).run_calls(calls_of(*tools), tools, context, on_result=collector)
     )
-    await until(lambda: len(begun) == 2)
+    await until(lambda: len(started) == 2)
     events[1].set()
-    await until(lambda: len(ears.heard) == 1)
+    await until(lambda: len(collector.reported) == 1)
     context.cancelled.set()
     assert await running == (InterruptedOutput("aborted"), TextOutput("1"), InterruptedOutput("aborted"))
 
 
-async def test_calls_of_a_task_that_is_cancelled_are_told_before_it_ends() -> None:
-    tools, events, begun = gates(3)
-    ears = Ears()
+async def test_open_calls_of_a_cancelled_task_are_reported_before_it_ends() -> None:
+    tools, events, started = blocked_tools(3)
+    collector = Collector()
     running = asyncio.create_task(
-        runner(parallel=2).run_calls(calls_of(*tools), tools, ToolContext(), on_result=ears)
+        runner(parallel=2).run_calls(calls_of(*tools), tools, ToolContext(), on_result=collector)
     )
-    await until(lambda: len(begun) == 2)
+    await until(lambda: len(started) == 2)
     events[1].set()
-    await until(lambda: len(ears.heard) == 1)
+    await until(lambda: len(collector.reported) == 1)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert ears.heard == [
+    assert collector.reported == [
         ("c1", TextOutput("1")),
         ("c0", InterruptedOutput("aborted")),
         ("c2", InterruptedOutput("aborted")),
     ]
 
 
-async def test_a_failure_of_who_is_told_stops_the_other_calls() -> None:
+async def test_an_exception_of_the_callback_stops_the_other_calls() -> None:
     async def fail(call: PendingCall, output: ToolOutput) -> None:
         raise KeyError("mine")
 
@@ -616,24 +616,24 @@ async def test_a_failure_of_who_is_told_stops_the_other_calls() -> None:
     assert tools.abandoned == 0
 
 
-async def test_calls_of_client_tools_are_refused_before_anything_runs() -> None:
-    begun: list[int] = []
+async def test_client_tools_are_refused_before_any_call_runs() -> None:
+    started: list[int] = []
 
-    def begin() -> None:
-        begun.append(1)
+    def start() -> None:
+        started.append(1)
 
     with pytest.raises(AgentError, match="the client runs this tool"):
         await runner().run_calls(
-            calls_of("begin", "mark"), Toolset([begin, client_tool("mark")]), ToolContext()
+            calls_of("start", "mark"), Toolset([start, client_tool("mark")]), ToolContext()
         )
-    assert begun == []
+    assert started == []
 
 
-async def test_no_calls_have_no_outputs() -> None:
+async def test_without_calls_there_are_no_outputs() -> None:
     assert await runner().run_calls([], Toolset(), ToolContext()) == ()
 
 
-def test_a_thread_that_hangs_does_not_keep_python_from_ending() -> None:
+def test_a_hanging_thread_does_not_keep_python_from_exiting() -> None:
     code = (
         "import asyncio, threading\n"
         "from partita.runtime.tools.context import ToolContext\n"

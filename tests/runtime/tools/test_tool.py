@@ -1,4 +1,4 @@
-"""A function's types and words become what a model is told."""
+"""The schema and the description of a tool come from its function."""
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
@@ -179,7 +179,7 @@ TYPES: Mapping[str, tuple[Any, Json]] = {
 }
 
 
-def taking(type_: Any) -> Callable[..., None]:
+def tool_with_parameter(type_: Any) -> Callable[..., None]:
     """A function of one parameter, `value`, of a type that is not written in a source."""
 
     def function(value: Any) -> None:
@@ -190,8 +190,8 @@ def taking(type_: Any) -> Callable[..., None]:
 
 
 @each_row(("type_", "schema"), TYPES.values(), ids=TYPES)
-def test_a_type_is_described(type_: Any, schema: Json) -> None:
-    made = tool(taking(type_)).input_schema
+def test_the_schema_of_a_type(type_: Any, schema: Json) -> None:
+    made = tool(tool_with_parameter(type_)).input_schema
     assert made == {
         "type": "object",
         "properties": {"value": schema},
@@ -209,8 +209,8 @@ def test_a_type_is_described(type_: Any, schema: Json) -> None:
         (Leaf | Fork, {"type": "leaf", "value": 1}, {"type": "leaf"}),
     ],
 )
-def test_a_type_that_holds_itself_is_a_definition(type_: Any, good: Json, bad: Json) -> None:
-    made = tool(taking(type_)).input_schema
+def test_a_recursive_type_becomes_a_definition(type_: Any, good: Json, bad: Json) -> None:
+    made = tool(tool_with_parameter(type_)).input_schema
     assert jsonschema_rs.meta.is_valid(made)
     assert len(made["$defs"]) == 1
     assert "discriminator" not in made["properties"]["value"]
@@ -218,7 +218,7 @@ def test_a_type_that_holds_itself_is_a_definition(type_: Any, good: Json, bad: J
     assert not jsonschema_rs.is_valid(made, {"value": bad})
 
 
-def test_models_of_one_name_are_told_apart() -> None:
+def test_models_with_the_same_name_get_different_definitions() -> None:
     def model(inner: type) -> type[pydantic.BaseModel]:
         fields: Any = {"value": (inner, ...), "child": ("Tree | None", None)}
         made: type[pydantic.BaseModel] = pydantic.create_model("Tree", **fields)
@@ -249,7 +249,7 @@ def get_weather(city: str, days: int = 1, *, unit: Unit = Unit.CELSIUS) -> str:
     return f"{city} {days} {unit.value}"
 
 
-def test_a_function_is_told_with_its_words_and_defaults() -> None:
+def test_a_tool_has_the_descriptions_and_defaults_of_its_function() -> None:
     assert (get_weather.name, get_weather.description) == (
         "get_weather",
         "The weather of the next days in a city.",
@@ -266,11 +266,11 @@ def test_a_function_is_told_with_its_words_and_defaults() -> None:
     }
 
 
-def test_a_tool_can_be_called_like_the_function_it_was() -> None:
+def test_a_tool_can_be_called_like_its_function() -> None:
     assert get_weather("Oslo", unit=Unit.KELVIN) == "Oslo 1 kelvin"
 
 
-def test_what_the_decorator_is_told_goes_before_what_the_function_says() -> None:
+def test_arguments_of_the_decorator_override_the_function() -> None:
     def asks(input: Json) -> bool:
         return bool(input)
 
@@ -283,7 +283,7 @@ def test_what_the_decorator_is_told_goes_before_what_the_function_says() -> None
     assert (get_weather.approval, get_weather.timeout) == ("never", None)
 
 
-def test_a_default_that_json_cannot_carry_is_not_told() -> None:
+def test_a_default_that_is_not_json_is_not_in_the_schema() -> None:
     marker = object()
 
     def find(where: str = marker) -> None:  # type: ignore[assignment] # pyright: ignore[reportArgumentType] # on purpose
@@ -293,14 +293,14 @@ def test_a_default_that_json_cannot_carry_is_not_told() -> None:
     assert tool(find).input_schema["required"] == []
 
 
-def test_a_default_of_a_dataclass_is_told_as_json() -> None:
+def test_a_dataclass_default_is_json_in_the_schema() -> None:
     def go(to: Point = Point(1, 2)) -> None:  # noqa: B008
         pass
 
     assert tool(go).input_schema["properties"]["to"]["default"] == {"x": 1, "y": 2}
 
 
-def test_the_context_is_not_told() -> None:
+def test_the_context_is_not_in_the_schema() -> None:
     def find(text: str, context: ToolContext, other: ToolContext | None = None) -> None:
         pass
 
@@ -309,7 +309,7 @@ def test_the_context_is_not_told() -> None:
     assert made.signature.contexts == ("context", "other")
 
 
-def test_the_type_of_the_result_is_never_looked_at() -> None:
+def test_the_type_of_the_result_is_not_resolved() -> None:
     def count(text: str) -> "Decimal":
         raise NotImplementedError
 
@@ -318,7 +318,7 @@ def test_the_type_of_the_result_is_never_looked_at() -> None:
     assert list(tool(count).input_schema["properties"]) == ["text"]
 
 
-def test_a_bound_method_is_a_tool() -> None:
+def test_a_bound_method_can_be_a_tool() -> None:
     class Shelf:
         def find(self, title: str) -> str:
             """Find a book."""
@@ -329,7 +329,7 @@ def test_a_bound_method_is_a_tool() -> None:
     assert made("Emma") == "Emma!"
 
 
-def test_a_tool_is_a_tool_already() -> None:
+def test_as_tool_returns_a_tool_unchanged() -> None:
     assert as_tool(get_weather) is get_weather
 
 
@@ -358,19 +358,29 @@ REFUSED: Mapping[str, tuple[Callable[..., Any], str, str]] = {
     "no type": (without_type, "the parameter `name` has no type", "`name: str`"),
     "self": (with_self, "the parameter `self` has no type", "as_tool(thing.method)"),
     "unknown type": (with_unknown_type, "name 'Decimal' is not defined", "TYPE_CHECKING"),
-    "type without schema": (taking(complex), "the type of `value` cannot be used", "dataclass"),
-    "function as a type": (taking(Callable[[int], int]), "the type of `value` cannot be used", "dataclass"),
-    "two plain dataclasses": (taking(Point | Query), "more than one dict-like type", "dataclass"),
-    "enum of things": (taking(enum.Enum("Odd", {"A": 1.5})), "the type of `value` cannot be used", "Enum"),
+    "type without schema": (tool_with_parameter(complex), "the type of `value` cannot be used", "dataclass"),
+    "function as a type": (
+        tool_with_parameter(Callable[[int], int]),
+        "the type of `value` cannot be used",
+        "dataclass",
+    ),
+    "two plain dataclasses": (
+        tool_with_parameter(Point | Query),
+        "more than one dict-like type",
+        "dataclass",
+    ),
+    "enum of things": (
+        tool_with_parameter(enum.Enum("Odd", {"A": 1.5})),
+        "the type of `value` cannot be used",
+        "Enum",
+    ),
     "no function": (Callable_(), "is not a function", "write a `def`"),
     "a class": (Point, "is not a function", "write a `def`"),
 }
 
 
 @each_row(("function", "what", "hint"), REFUSED.values(), ids=REFUSED)
-def test_a_function_that_cannot_be_a_tool_is_refused(
-    function: Callable[..., Any], what: str, hint: str
-) -> None:
+def test_unsupported_functions_are_refused(function: Callable[..., Any], what: str, hint: str) -> None:
     with pytest.raises(AgentError) as caught:
         tool(function)
     assert what in caught.value.what
@@ -380,7 +390,7 @@ def test_a_function_that_cannot_be_a_tool_is_refused(
 
 
 @each_row("settings", [{"approval": "sometimes"}, {"timeout": 0}, {"timeout": -1.0}])
-def test_settings_that_mean_nothing_are_refused(settings: dict[str, Any]) -> None:
+def test_invalid_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(AgentError) as caught:
         tool(**settings)(with_known_type)
     assert caught.value.where == "with_known_type"
@@ -430,7 +440,7 @@ def test_a_client_tool_has_a_schema_and_no_function(input: Any, schema: JsonObje
     assert made.input_schema == schema
 
 
-def test_a_client_tool_may_take_a_type_that_holds_itself() -> None:
+def test_the_input_of_a_client_tool_may_be_a_recursive_type() -> None:
     made = client_tool("plant", input=Folder)
     assert made.input_schema["type"] == "object"
     assert jsonschema_rs.is_valid(made.input_schema, {"name": "a", "folders": [{"name": "b"}]})
@@ -447,7 +457,7 @@ def test_a_client_tool_may_take_a_type_that_holds_itself() -> None:
         (complex, "the type of the input cannot be used"),
     ],
 )
-def test_an_input_that_is_no_object_is_refused(input: Any, what: str) -> None:
+def test_an_input_type_that_is_not_an_object_is_refused(input: Any, what: str) -> None:
     with pytest.raises(AgentError) as caught:
         client_tool("mark", input=input)
     assert what in caught.value.what
@@ -459,6 +469,6 @@ def test_a_client_tool_cannot_be_called_here() -> None:
         client_tool("mark")()
 
 
-def test_a_tool_is_itself_alone() -> None:
+def test_tools_are_equal_by_identity() -> None:
     assert len({get_weather, tool(with_known_type), tool(with_known_type)}) == 3
     assert isinstance(get_weather, Tool)

@@ -1,4 +1,4 @@
-"""Tools by name, with names that every provider takes."""
+"""A toolset: its order, its names, and the lookup of tools."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def search_web(text: str) -> str:
     return text
 
 
-def test_tools_are_told_in_the_order_they_were_given() -> None:
+def test_tools_keep_their_order() -> None:
     tools = Toolset([search_web, search, client_tool("mark")])
     empty: JsonObject = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     text: JsonObject = {**empty, "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -42,28 +42,28 @@ def test_a_tool_is_found_by_its_name() -> None:
 
 
 @each_row(
-    ("tools", "words"),
+    ("tools", "text"),
     [
         (Toolset([search, search_web]), "There is no tool 'find'. Known tools: search, search-web."),
         (Toolset(), "There is no tool 'find'. Known tools: none."),
     ],
 )
-def test_a_name_that_the_model_made_up_is_answered_with_those_there_are(tools: Toolset, words: str) -> None:
-    assert tools.find("find") == ErrorTextOutput(words)
+def test_an_unknown_name_is_an_error_with_the_known_names(tools: Toolset, text: str) -> None:
+    assert tools.find("find") == ErrorTextOutput(text)
 
 
 @each_row("name", ["", "a b", "naïve", "a.b", "x" * 65, "a\n"])
-def test_a_name_that_a_provider_refuses_is_refused(name: str) -> None:
+def test_an_invalid_name_is_refused(name: str) -> None:
     with pytest.raises(AgentError, match="is not a name for a tool"):
         Toolset([tool(name=name)(search)])
 
 
 @each_row("name", ["a", "A-b_9", "x" * 64])
-def test_a_name_that_providers_take_is_taken(name: str) -> None:
+def test_a_valid_name_is_accepted(name: str) -> None:
     assert list(Toolset([tool(name=name)(search)])) == [name]
 
 
-def test_two_tools_of_one_name_are_refused() -> None:
+def test_a_duplicate_name_is_refused() -> None:
     with pytest.raises(AgentError, match="two tools are called 'search'") as caught:
         Toolset([search, search_web, client_tool("search")])
     assert caught.value.where == "search"

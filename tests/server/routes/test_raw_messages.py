@@ -16,7 +16,7 @@ from partita.store.logs.run_log import LogEntry
 from partita.store.store import Store
 from partita.types.chunks import MessageStart, TextDelta
 from tests.logs.claude_session import SESSION, Session, task, use
-from tests.runtime.rebuild.example_sessions import with_an_agent_alone
+from tests.runtime.rebuild.example_sessions import with_unclaimed_agent
 from tests.store.examples import answer, ask
 from tests.tables import each_row
 
@@ -185,7 +185,7 @@ async def test_a_copy_of_an_imported_thread_has_the_lines_of_the_original(
 async def test_a_sub_agent_with_a_thread_of_its_own_has_its_lines(
     client: httpx.AsyncClient, store: Store, tmp_path: Path
 ) -> None:
-    with_an_agent_alone(tmp_path / "logs")
+    with_unclaimed_agent(tmp_path / "logs")
     await import_logs(store, find_logs([tmp_path / "logs"]).files, workers=Workers(1))
     page = await lines(client, f"{SESSION}%2Fx", "msg-x-1")
     assert page["exact"] is True

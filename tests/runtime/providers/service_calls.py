@@ -1,4 +1,4 @@
-"""Ask a service, and look at what came."""
+"""Calls of provider services, and checks of their events."""
 
 from collections.abc import Sequence
 
@@ -13,15 +13,15 @@ from tests.runtime.scripted_server import ScriptedResponse, ScriptedServer
 
 from .families import Family, Service
 
-THOUGHT = "Weather. A tool knows it."
-SAID = "Let me look."
-ASKED = [("weather", {"city": "Bergen"})]
+REASONING = "Weather. A tool knows it."
+TEXT = "Let me look."
+TOOL_INPUT = [("weather", {"city": "Bergen"})]
 
 
 async def ask(
     service: Service, prompt: Prompt = "How is the weather in Bergen?", options: InvokeOptions | None = None
 ) -> list[AgentStreamEvent]:
-    """All events of one answer, behind the note of what was asked."""
+    """All events of one response, after the marker of the request."""
     try:
         first, *events = [event async for event in service.invoke(prompt, options=options)]
     finally:
@@ -31,9 +31,11 @@ async def ask(
     return events
 
 
-async def play(family: Family, *plays: ScriptedResponse, **arguments: object) -> list[AgentStreamEvent]:
-    """All events of one answer of a server that plays `plays`."""
-    async with ScriptedServer(*plays) as server:
+async def ask_server(
+    family: Family, *responses: ScriptedResponse, **arguments: object
+) -> list[AgentStreamEvent]:
+    """All events of a response of a server with these responses."""
+    async with ScriptedServer(*responses) as server:
         return await ask(family.service(server.address, **arguments))
 
 
@@ -48,15 +50,15 @@ def chunks(events: Sequence[AgentStreamEvent]) -> list[Chunk]:
     return [chunk for chunk in found if not is_marker(chunk, CALL) and not is_marker(chunk, CALL_END)]
 
 
-def fold(said: Sequence[Chunk]) -> AssistantMessage:
-    """The message that chunks amount to; a chunk out of place is an error."""
+def fold(stream: Sequence[Chunk]) -> AssistantMessage:
+    """The message of chunks. A chunk that does not fit is an error."""
     accumulator = Accumulator(id="m")
-    for chunk in said:
+    for chunk in stream:
         accumulator.feed(chunk)
     return close_message(accumulator.snapshot(), "lost")
 
 
-def thoughts(message: AssistantMessage) -> str:
+def reasoning_parts(message: AssistantMessage) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, ReasoningPart))
 
 
@@ -64,9 +66,9 @@ def calls(message: AssistantMessage) -> list[tuple[str, object]]:
     return [(part.name, part.input) for part in message.parts if isinstance(part, ToolCallPart)]
 
 
-def is_whole(message: AssistantMessage) -> bool:
-    """Whether a message is all that the answer of each family says."""
-    return (thoughts(message), text_of(message), calls(message)) == (THOUGHT, SAID, ASKED)
+def is_complete(message: AssistantMessage) -> bool:
+    """Whether a message has all parts of the response that each family sends."""
+    return (reasoning_parts(message), text_of(message), calls(message)) == (REASONING, TEXT, TOOL_INPUT)
 
 
 def error(events: Sequence[AgentStreamEvent]) -> ErrorEvent:
@@ -78,7 +80,7 @@ def error(events: Sequence[AgentStreamEvent]) -> ErrorEvent:
 
 
 def completion(events: Sequence[AgentStreamEvent]) -> CompleteEvent:
-    """The last event, which says that all went well."""
+    """The last event, which reports completion."""
     *others, last = events
     assert isinstance(last, CompleteEvent), last
     assert not any(isinstance(event, ErrorEvent | CompleteEvent) for event in others)

@@ -1,4 +1,4 @@
-"""Services ask a real server through the vendors' packages, and read every byte of what it says."""
+"""Provider services read the responses of a real server through the packages of the vendors."""
 
 import gzip
 
@@ -10,25 +10,25 @@ from partita.types.messages import text_of
 from tests.runtime.scripted_server import JSON, ScriptedResponse
 from tests.tables import each_row
 
-from .asking import chunks, completion, fold, is_whole, play, raw
 from .families import FAMILIES, Family
+from .service_calls import ask_server, chunks, completion, fold, is_complete, raw
 
-PLAYS: dict[str, JsonObject] = {
+RESPONSES: dict[str, JsonObject] = {
     "at once": {},
     "slowly": {"piece": 97},
     "of a known length": {"framing": "length"},
-    "until the connection ends": {"framing": "close"},
-    "under a wrong content type": {"content_type": JSON},
-    "under no sensible content type": {"content_type": "application/octet-stream"},
+    "until the connection closes": {"framing": "close"},
+    "with a wrong content type": {"content_type": JSON},
+    "with an unrelated content type": {"content_type": "application/octet-stream"},
 }
 
 
-@each_row("how", PLAYS.values(), ids=PLAYS)
+@each_row("settings", RESPONSES.values(), ids=RESPONSES)
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_an_answer_comes_whole(family: Family, how: JsonObject) -> None:
-    events = await play(family, ScriptedResponse(body=family.body, **how))
+async def test_a_response_is_read_completely(family: Family, settings: JsonObject) -> None:
+    events = await ask_server(family, ScriptedResponse(body=family.body, **settings))
     last = completion(events)
-    assert is_whole(fold(chunks(events)))
+    assert is_complete(fold(chunks(events)))
     assert raw(events) == family.body
     assert last.agent_type == family.service("http://localhost").name
     assert is_object(last.agent_result)
@@ -38,17 +38,17 @@ async def test_an_answer_comes_whole(family: Family, how: JsonObject) -> None:
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_the_chunks_are_those_of_the_decoder(family: Family) -> None:
+async def test_the_chunks_are_those_of_the_decoder_of_the_format(family: Family) -> None:
     decoder = get_format(family.format_name).decoder
     assert decoder is not None
     reading = decoder()
     expected = [chunk for event in family.events for chunk in reading.feed(event)] + reading.finish()
-    assert chunks(await play(family, ScriptedResponse(body=family.body))) == expected
+    assert chunks(await ask_server(family, ScriptedResponse(body=family.body))) == expected
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_marks_around_the_call_say_how_to_read_it_again(family: Family) -> None:
-    events = await play(family, ScriptedResponse(body=family.body))
+async def test_the_markers_of_a_call_allow_decoding_it_again(family: Family) -> None:
+    events = await ask_server(family, ScriptedResponse(body=family.body))
     first, last = events[0], events[-2]
     assert isinstance(first, ChunkEvent)
     assert isinstance(last, ChunkEvent)
@@ -58,17 +58,17 @@ async def test_marks_around_the_call_say_how_to_read_it_again(family: Family) ->
     assert (facts["format"], facts["framing"], facts["model"]) == (family.format_name, "sse", "m-1")
 
 
-async def test_an_array_instead_of_events_is_read_as_it_comes() -> None:
+async def test_an_array_instead_of_events_is_read_as_it_arrives() -> None:
     family = FAMILIES["gemini"]
     records = [event for event in family.body.split(b"\n\n") if event]
     body = b"[" + b",\r\n".join(record.removeprefix(b"data: ") for record in records) + b"\r\n]\r\n"
-    events = await play(family, ScriptedResponse(body=body, content_type=JSON, piece=31))
+    events = await ask_server(family, ScriptedResponse(body=body, content_type=JSON, piece=31))
     completion(events)
-    assert is_whole(fold(chunks(events)))
+    assert is_complete(fold(chunks(events)))
     assert raw(events) == body
 
 
-WHOLE: dict[str, JsonObject] = {
+COMPLETE: dict[str, JsonObject] = {
     "openai-chat": {
         "id": "chat-1",
         "object": "chat.completion",
@@ -105,17 +105,19 @@ WHOLE: dict[str, JsonObject] = {
 
 @each_row("content_type", [JSON, "text/event-stream"])
 @each_row("name", FAMILIES)
-async def test_an_answer_in_one_piece_is_read_too(name: str, content_type: str) -> None:
-    body = indented(WHOLE[name])
-    events = await play(FAMILIES[name], ScriptedResponse(body=body, content_type=content_type, piece=40))
+async def test_a_response_that_is_not_streamed_is_read(name: str, content_type: str) -> None:
+    body = indented(COMPLETE[name])
+    events = await ask_server(
+        FAMILIES[name], ScriptedResponse(body=body, content_type=content_type, piece=40)
+    )
     completion(events)
     assert text_of(fold(chunks(events))) == "Rain."
     assert raw(events) == body
 
 
-async def test_a_compressed_answer_is_read() -> None:
+async def test_a_compressed_response_is_read() -> None:
     family = FAMILIES["anthropic"]
-    events = await play(
+    events = await ask_server(
         family, ScriptedResponse(body=gzip.compress(family.body), headers={"content-encoding": "gzip"})
     )
     completion(events)

@@ -1,4 +1,4 @@
-"""Services by a string, and what they need to be there."""
+"""Provider services by name, and the keys and packages that they need."""
 
 import sys
 
@@ -17,8 +17,8 @@ from partita.runtime.providers.vendors import (
 from tests.runtime.scripted_server import ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
-from .asking import ask, completion
 from .families import FAMILIES
+from .service_calls import ask, completion
 
 KINDS = {
     "anthropic:a": AnthropicService,
@@ -30,22 +30,20 @@ KINDS = {
 
 
 @each_row(("name", "kind"), KINDS.items(), ids=KINDS)
-def test_a_string_names_a_service_and_a_model(name: str, kind: type) -> None:
+def test_a_name_selects_a_service_and_a_model(name: str, kind: type) -> None:
     service = provider_service(name, environment={})
     assert type(service) is kind
     assert service.model == "a"
     assert name.startswith(service.name)
 
 
-def test_the_name_of_a_model_may_hold_colons_and_slashes() -> None:
+def test_the_name_of_a_model_may_contain_colons_and_slashes() -> None:
     service = provider_service("openrouter:meta/llama:free", environment={"OPENROUTER_API_KEY": "k"})
     assert service.model == "meta/llama:free"
 
 
 @pytest.mark.parametrize("server", SERVERS)
-async def test_a_server_gets_its_own_key_and_nobody_elses(
-    server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_server_receives_only_its_own_key(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not-for-others")
     async with ScriptedServer(ScriptedResponse(body=FAMILIES["openai-chat"].body)) as endpoint:
         found = {f"{server.upper()}_BASE_URL": endpoint.address, SERVERS[server].key_variable: "its-own"}
@@ -55,7 +53,7 @@ async def test_a_server_gets_its_own_key_and_nobody_elses(
 
 
 REFUSED = {
-    "a provider that nobody knows": ("antropic:a", "did you mean 'anthropic'"),
+    "an unknown provider": ("antropic:a", "did you mean 'anthropic'"),
     "no model": ("gemini", "write gemini:MODEL"),
     "an empty model": ("groq:", "write groq:MODEL"),
     "no key": ("groq:a", "set GROQ_API_KEY"),
@@ -63,7 +61,7 @@ REFUSED = {
 
 
 @each_row(("name", "hint"), REFUSED.values(), ids=REFUSED)
-def test_strings_that_name_nothing_are_refused(name: str, hint: str) -> None:
+def test_invalid_names_are_refused(name: str, hint: str) -> None:
     with pytest.raises(AgentError) as raised:
         provider_service(name, environment={})
     assert hint in raised.value.hint
