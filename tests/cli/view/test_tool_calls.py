@@ -362,7 +362,7 @@ CASE_DRAWINGS: dict[str, str] = {
   │ 1. **Mix**
   │ 2. Bake
 """,
-    "Mastra: a turn of a network": """\
+    "Mastra: a network execution": """\
   ✓ pastry-chef  Bake a cake  agent · turn 0
   │ The cake is **done**.
 """,

@@ -11,7 +11,7 @@ describe("a text of a view", () => {
     ["Codex: a command as a list", "output", "a.py\n"],
     ["Codex: a command without a shell", "output", "a.md\n"],
     ["Anthropic: code execution", "output", "Wed"],
-    ["Claude Code: standard error apart", "errors", "warning: old"],
+    ["Claude Code: separate standard error", "errors", "warning: old"],
     ["Claude Code: a plan", "plan", "# The plan\n\n1. **Mix**\n2. Bake"],
   ])("of %s is found: %s", (name, member, text) => {
     const { call, view } = caseOf(name);
