@@ -238,7 +238,7 @@ def test_given_port_in_use_is_an_error(tmp_path: Path) -> None:
         result = CliRunner().invoke(cli, ["serve", "--port", port, "--store", store, "--no-import"])
     assert result.exit_code == 1
     assert f"port {port} is taken" in result.stderr
-    assert "hint: name another one with --port" in result.stderr
+    assert "hint: choose another one with --port" in result.stderr
 
 
 def test_default_port_in_use_is_replaced_by_the_next(

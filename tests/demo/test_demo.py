@@ -1,4 +1,4 @@
-"""What there is to look at when there is nothing else: an agent, and an archive."""
+"""The demo agents and the archive."""
 
 from datetime import UTC, datetime
 from importlib.resources import as_file, files
@@ -31,16 +31,16 @@ from tests.tables import each_row
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody watches here: the pauses are left out."""
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove the pauses from the scripts."""
     for script in (SCRIPT, SURVEYOR, CLERK, ROUTER, PILOT):
         for scene in script["scenes"]:
             for step in scene["steps"]:
                 monkeypatch.setitem(step, "pause", 0.0)
 
 
-async def events_of(words: str) -> list[AgentStreamEvent]:
-    return [event async for event in demo_agent().invoke(words)]
+async def events_of(prompt: str) -> list[AgentStreamEvent]:
+    return [event async for event in demo_agent().invoke(prompt)]
 
 
 def types(events: list[AgentStreamEvent]) -> set[str]:
@@ -51,7 +51,7 @@ def _type(chunk: ChunkField) -> str:
     return str(loads(encode(chunk))["type"])
 
 
-SAYS = {
+CHUNK_TYPES = {
     "hello": {"reasoning-delta", "text-delta"},
     "How is the WEATHER?": {"reasoning-delta", "tool-input-available", "tool-output-available", "text-delta"},
     "please approve": {"tool-approval-request"},
@@ -65,22 +65,22 @@ SAYS = {
 }
 
 
-@each_row(("words", "expected"), SAYS.items(), ids=SAYS)
-async def test_each_word_shows_something(words: str, expected: set[str]) -> None:
-    events = await events_of(words)
+@each_row(("prompt", "expected"), CHUNK_TYPES.items(), ids=CHUNK_TYPES)
+async def test_word_in_the_prompt_selects_the_response(prompt: str, expected: set[str]) -> None:
+    events = await events_of(prompt)
     assert expected <= types(events)
     assert isinstance(events[-1], CompleteEvent)
 
 
-async def test_it_fails_when_asked_to() -> None:
+async def test_fail_ends_with_an_error() -> None:
     assert isinstance((await events_of("fail"))[-1], ErrorEvent)
 
 
-async def test_a_long_answer_is_long() -> None:
+async def test_long_response_has_many_chunks() -> None:
     assert len(await events_of("long")) > 500
 
 
-async def test_a_flood_is_five_seconds_at_two_hundred_a_second() -> None:
+async def test_flood_has_a_thousand_chunks() -> None:
     count = sum(isinstance(event, ChunkEvent) for event in await events_of("flood"))
     assert 990 <= count <= 1050
 
@@ -93,19 +93,19 @@ def fold(events: list[AgentStreamEvent]) -> tuple[AssistantMessage, ...]:
     return folded.finish()
 
 
-async def test_a_team_works_two_deep() -> None:
+async def test_team_has_nested_sub_agents() -> None:
     (message,) = fold(await events_of("team"))
     (task,) = (part for part in message.parts if isinstance(part, ToolCallPart))
     assert task.output == TextOutput("36 ships on day 12; the lamp is in order.")
-    asked, survey = task.children
-    assert (type(asked), type(survey)) == (UserMessage, AssistantMessage)
+    prompt, survey = task.children
+    assert (type(prompt), type(survey)) == (UserMessage, AssistantMessage)
     calls = [part for part in survey.parts if isinstance(part, ToolCallPart)]
     assert [call.name for call in calls] == ["read_log", "task"]
     assert [type(child) for child in calls[1].children] == [UserMessage, AssistantMessage]
     assert text_of(calls[1].children[1]) == "Oil is full, the wick is trimmed, the clock is wound."
 
 
-async def test_an_edit_fails_once_and_then_passes() -> None:
+async def test_edit_has_a_failing_and_a_passing_test() -> None:
     (message,) = fold(await events_of("edit"))
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     exits = [
@@ -117,14 +117,14 @@ async def test_an_edit_fails_once_and_then_passes() -> None:
     assert all(call.state == "output-available" for call in calls)
 
 
-async def test_the_network_chooses_a_tool_and_an_agent() -> None:
+async def test_network_selects_a_tool_and_an_agent() -> None:
     messages = fold([event async for event in demo_network().invoke("When shall we sail?")])
-    chosen = [
+    selected = [
         (one.content.network_execution.primitive_type, one.content.network_execution.primitive_id)
         for one in messages
         if one.content.network_execution
     ]
-    assert chosen == [("tool", "tide_table"), ("agent", "pilot")]
+    assert selected == [("tool", "tide_table"), ("agent", "pilot")]
     assert "16:50" in text_of(messages[-1])
 
 
@@ -138,8 +138,8 @@ def parts_of(messages: list[Message]) -> list[object]:
     return found
 
 
-def test_the_archive_shows_everything_there_is_to_see() -> None:
-    messages = [message for _, held in threads() for message in held]
+def test_archive_has_every_kind_of_part_and_outcome() -> None:
+    messages = [message for _, messages in threads() for message in messages]
     parts = parts_of(messages)
     calls = [part for part in parts if isinstance(part, ToolCallPart)]
     assert {type(part) for part in parts} >= {TextPart, ReasoningPart, ToolCallPart, SourceUrlPart, FilePart}
@@ -155,7 +155,7 @@ def test_the_archive_shows_everything_there_is_to_see() -> None:
     assert {network.primitive_type for network in networks} == {"agent", "workflow", "tool"}
 
 
-async def test_the_archive_is_stored_as_it_is_and_once() -> None:
+async def test_archive_is_stored_unchanged_and_once() -> None:
     async with open_store("memory:") as store:
         count = await load_archive(store)
         assert await load_archive(store) == count == await store.threads.count()
@@ -170,10 +170,10 @@ async def test_the_archive_is_stored_as_it_is_and_once() -> None:
         assert coding.updated_at == datetime(2026, 3, 30, 8, 4, 38, 400_000, tzinfo=UTC)
 
 
-async def test_no_agent_of_the_archive_is_at_work_however_new_the_files_are() -> None:
+async def test_imported_runs_are_completed_even_if_the_files_are_new() -> None:
     with as_file(files(archive)) as folder:
         for file in folder.rglob("*.jsonl"):
-            file.touch()  # as if the package had been installed just now
+            file.touch()  # as after an installation
     async with open_store("memory:") as store:
         await load_archive(store)
         assert {run.status for run in await store.runs.list()} == {"completed"}

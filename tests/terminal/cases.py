@@ -1,8 +1,8 @@
-"""How every command is tried. A command that is not here fails a test."""
+"""The command lines that the tests run. Every command must have one."""
 
 from dataclasses import dataclass
 
-from .material import THREAD
+from .sample_data import THREAD
 
 HOOK = b'{"transcript_path": "logs/5b0f6f0e-2f8e-4b52-9d3b-1a52ad1fb6a1.jsonl"}'
 HELLO = (
@@ -14,27 +14,27 @@ HELLO = (
 
 @dataclass(frozen=True)
 class Case:
-    """A command line, what it needs, and what is special about it."""
+    """A command line, its input, and the expected kind of output."""
 
     words: str
-    """Its words; those with blanks in them stand in quotes."""
+    """The arguments, as in a shell."""
 
     code: int = 0
     given: bytes = b""
-    """What stands on its input, in a pipe. In a terminal nothing is typed but the end."""
+    """The standard input in a pipe. On a terminal, only Ctrl-D is typed."""
 
     json: bool | None = True
-    """Whether it knows --json; `None`: all it writes is JSON anyway."""
+    """Whether it has --json; `None` if its output is always JSON."""
 
     colours: bool = False
     fits: bool = True
-    """Whether lines end where the terminal does. Paths, scripts, JSON and logs are never broken."""
+    """Whether its lines fit the width. Paths, scripts, JSON and logs are not wrapped."""
 
     stops_after: str = ""
-    """It goes on until Ctrl-C, which is pressed once these words are seen."""
+    """The text after which Ctrl-C is pressed, for a command that runs until then."""
 
     silent: bool = False
-    """Whether it writes no data."""
+    """Whether its standard output is empty."""
 
 
 CASES: dict[str, list[Case]] = {

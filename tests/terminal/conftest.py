@@ -1,20 +1,20 @@
-"""One folder of material for all tests here."""
+"""Fixtures: the sample data, and a workspace with a copy of it."""
 
 from pathlib import Path
 
 import pytest
 
-from .desk import Desk
-from .material import lay_out
+from .sample_data import create_sample_data
+from .workspace import Workspace
 
 
 @pytest.fixture(scope="session")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("material")
-    lay_out(folder)
+def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sample_data")
+    create_sample_data(folder)
     return folder
 
 
 @pytest.fixture
-def desk(material: Path, tmp_path: Path) -> Desk:
-    return Desk(tmp_path, material)
+def workspace(sample_data: Path, tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path, sample_data)

@@ -1,6 +1,6 @@
-"""What --help says, as a person sees it in 80 columns.
+"""Snapshots of --help in 80 columns.
 
-`PARTITA_WRITE_HELP=1 pytest tests/terminal/test_help.py` writes the files anew; read what `git diff` shows.
+`PARTITA_WRITE_HELP=1 pytest tests/terminal/test_help.py` updates the files.
 """
 
 import os
@@ -18,7 +18,7 @@ WRITES = "PARTITA_WRITE_HELP" in os.environ
 
 
 def commands(group: click.Group = cli, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The words that call each command, the groups among them."""
+    """Yield the names of every command and group, as words."""
     yield before
     context = click.Context(group)
     for name in group.list_commands(context):
@@ -33,7 +33,7 @@ EVERY = list(commands())
 NAMES = ["-".join(words) or "partita" for words in EVERY]
 
 
-def found(words: tuple[str, ...]) -> click.Command:
+def find_command(words: tuple[str, ...]) -> click.Command:
     command: click.Command = cli
     for word in words:
         assert isinstance(command, click.Group)
@@ -44,34 +44,34 @@ def found(words: tuple[str, ...]) -> click.Command:
 
 
 def help_of(words: tuple[str, ...]) -> str:
-    # Click keeps what asks for help from the first time: another test may have called the command by itself.
-    found(words)._help_option = None  # pyright: ignore[reportPrivateUsage]
+    # Click caches the help option, and another test may have invoked the command without its group.
+    find_command(words)._help_option = None  # pyright: ignore[reportPrivateUsage]
     result = CliRunner().invoke(cli, [*words, "--help"], prog_name="partita", env={"COLUMNS": "80"})
     assert result.exit_code == 0, result.output
     return result.stdout
 
 
 @each_row("words", EVERY, ids=NAMES)
-def test_it_is_as_it_was(words: tuple[str, ...]) -> None:
+def test_help_equals_the_snapshot(words: tuple[str, ...]) -> None:
     path = FOLDER / f"{'-'.join(words) or 'partita'}.txt"
-    told = help_of(words)
+    text = help_of(words)
     if WRITES:
-        path.write_text(told)
-    assert told == path.read_text()
+        path.write_text(text)
+    assert text == path.read_text()
 
 
-def test_there_is_no_help_of_a_command_that_is_gone() -> None:
+def test_snapshots_are_those_of_existing_commands() -> None:
     assert sorted(path.stem for path in FOLDER.iterdir()) == sorted(NAMES)
 
 
 @each_row("words", EVERY, ids=NAMES)
-def test_it_tells_what_a_person_needs(words: tuple[str, ...]) -> None:
-    command, told = found(words), help_of(words)
+def test_help_is_complete(words: tuple[str, ...]) -> None:
+    command, text = find_command(words), help_of(words)
     for option in command.params:
         if isinstance(option, click.Option) and not option.hidden:
             assert option.help, option.name
             assert option.help[-1] in ".…", option.help
     if words:
-        assert "Examples:\n" in told
+        assert "Examples:\n" in text
         assert f"partita {' '.join(words)}" in (command.epilog or "")
-    assert max(map(len, told.splitlines())) <= 80, max(told.splitlines(), key=len)
+    assert max(map(len, text.splitlines())) <= 80, max(text.splitlines(), key=len)

@@ -1,4 +1,4 @@
-"""Commands that a person watches, types at, and leaves."""
+"""Interactive use of commands on a terminal: keys, pagers, redrawing, Ctrl-C."""
 
 import shutil
 import signal
@@ -14,16 +14,16 @@ from tests.importers.log_files import SESSION, gardening
 from tests.processes import CTRL_C, CTRL_D, Terminal
 
 from .cases import HELLO
-from .desk import Desk
-from .material import THREAD
+from .sample_data import THREAD
+from .workspace import Workspace
 
 DOWN, UP, PAGE_DOWN = "\x1b[B", "\x1b[A", "\x1b[6~"
 CHAT = {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "flood"}]}]}
 
 
-@pytest.mark.skipif(shutil.which("less") is None, reason="there is no less")
-def test_a_long_thread_is_shown_page_by_page_until_q(desk: Desk) -> None:
-    with desk.terminal("show", THREAD, rows=8, environment={"PAGER": "less"}) as terminal:
+@pytest.mark.skipif(shutil.which("less") is None, reason="requires less")
+def test_long_thread_is_shown_in_a_pager(workspace: Workspace) -> None:
+    with workspace.terminal("show", THREAD, rows=8, environment={"PAGER": "less"}) as terminal:
         terminal.wait_until(lambda: terminal.shown.endswith(":"), "a prompt")
         first = terminal.shown
         assert b"\x1b[7mloud" not in terminal.sent
@@ -34,87 +34,87 @@ def test_a_long_thread_is_shown_page_by_page_until_q(desk: Desk) -> None:
         assert terminal.end().code == 0
 
 
-@pytest.mark.skipif(shutil.which("less") is None, reason="there is no less")
-def test_a_short_thread_needs_no_key(desk: Desk) -> None:
-    with desk.terminal("show", "sky", rows=100, environment={"PAGER": "less"}) as terminal:
+@pytest.mark.skipif(shutil.which("less") is None, reason="requires less")
+def test_pager_exits_if_the_output_fits(workspace: Workspace) -> None:
+    with workspace.terminal("show", "sky", rows=100, environment={"PAGER": "less"}) as terminal:
         assert terminal.end().code == 0
         assert "weather?" in terminal.shown
 
 
-def test_a_run_is_drawn_while_it_plays_and_stays_when_it_has(desk: Desk) -> None:
-    with desk.terminal("replay", "last", "--speed", "0.001", "--longest-pause", "0.05") as terminal:
-        terminal.wait_until(lambda: not terminal.cursor_is_shown, "the drawing begun")
+def test_replay_is_redrawn_and_its_end_stays(workspace: Workspace) -> None:
+    with workspace.terminal("replay", "last", "--speed", "0.001", "--longest-pause", "0.05") as terminal:
+        terminal.wait_until(lambda: not terminal.cursor_is_shown, "the first drawing")
         terminal.wait_for("✓ completed")
         ended = terminal.end()
         assert (ended.code, terminal.cursor_is_shown) == (0, True)
         assert terminal.shown.count("It is sunny in Oslo, and it will stay so.") == 1
-        assert ended.text.count("I should look it up.") > 2  # it was drawn again and again
+        assert ended.text.count("I should look it up.") > 2  # it was redrawn
 
 
-def test_a_run_that_plays_can_be_left(desk: Desk) -> None:
-    with desk.terminal("replay", "last", "--speed", "0.001") as terminal:
-        terminal.wait_until(lambda: not terminal.cursor_is_shown, "the drawing begun")
+def test_replay_can_be_interrupted(workspace: Workspace) -> None:
+    with workspace.terminal("replay", "last", "--speed", "0.001") as terminal:
+        terminal.wait_until(lambda: not terminal.cursor_is_shown, "the first drawing")
         terminal.type(CTRL_C)
         assert terminal.end(10).code == 130
         assert terminal.cursor_is_shown
         assert terminal.shown.endswith("partita: interrupted")
 
 
-def place(terminal: Terminal) -> str:
+def position(terminal: Terminal) -> str:
     return (terminal.shown.split(maxsplit=1) or [""])[0]
 
 
-def go(terminal: Terminal, key: str, to: str) -> None:
+def press(terminal: Terminal, key: str, to: str) -> None:
     terminal.type(key)
-    terminal.wait_until(lambda: place(terminal) == to and "q leave" in terminal.shown, f"{key!r} → {to}")
+    terminal.wait_until(lambda: position(terminal) == to and "q quit" in terminal.shown, f"{key!r} → {to}")
 
 
-def test_a_run_is_stepped_through_with_keys(desk: Desk) -> None:
-    with desk.terminal("replay", "last", "--step") as terminal:
-        terminal.wait_for("q leave")
-        first, last = place(terminal).split("/")
+def test_steps_are_controlled_by_keys(workspace: Workspace) -> None:
+    with workspace.terminal("replay", "last", "--step") as terminal:
+        terminal.wait_for("q quit")
+        first, last = position(terminal).split("/")
         assert first == "0"
-        go(terminal, "\r", f"1/{last}")
+        press(terminal, "\r", f"1/{last}")
         begun = terminal.shown
-        go(terminal, DOWN, f"3/{last}")  # what lies between is a note of ours
-        go(terminal, UP, f"1/{last}")
+        press(terminal, DOWN, f"3/{last}")  # chunk 2 is an internal note
+        press(terminal, UP, f"1/{last}")
         assert terminal.shown == begun
-        go(terminal, "G", f"{last}/{last}")
+        press(terminal, "G", f"{last}/{last}")
         assert "It is sunny in Oslo" in terminal.shown
         terminal.resize(60, 30)
-        go(terminal, "g", f"0/{last}")
-        go(terminal, "x", f"0/{last}")  # no key: nothing happens
+        press(terminal, "g", f"0/{last}")
+        press(terminal, "x", f"0/{last}")  # x has no function
         assert max(map(len, terminal.shown.splitlines())) <= 60
         terminal.type("q")
         assert terminal.end().code == 0
 
 
-def test_keys_that_are_pressed_quickly_are_all_taken(desk: Desk) -> None:
-    with desk.terminal("replay", "last", "--step") as terminal:
-        terminal.wait_for("q leave")
-        last = place(terminal).split("/")[1]
+def test_quickly_pressed_keys_are_not_lost(workspace: Workspace) -> None:
+    with workspace.terminal("replay", "last", "--step") as terminal:
+        terminal.wait_for("q quit")
+        last = position(terminal).split("/")[1]
         terminal.type("\r" + DOWN + "x" + UP)
-        terminal.wait_until(lambda: place(terminal) == f"1/{last}", "the first chunk")
+        terminal.wait_until(lambda: position(terminal) == f"1/{last}", "the first chunk")
         terminal.type("Gq")
         assert terminal.end(10).code == 0
-        assert place(terminal) == f"{last}/{last}"
+        assert position(terminal) == f"{last}/{last}"
 
 
-def test_ctrl_c_leaves_the_steps(desk: Desk) -> None:
-    with desk.terminal("replay", "last", "--step") as terminal:
-        terminal.wait_for("q leave")
+def test_ctrl_c_ends_the_steps(workspace: Workspace) -> None:
+    with workspace.terminal("replay", "last", "--step") as terminal:
+        terminal.wait_for("q quit")
         terminal.type(CTRL_C)
         assert terminal.end(10).code == 0
 
 
-def test_what_is_appended_to_a_session_is_told(desk: Desk) -> None:
-    path = desk.folder / "followed" / f"{SESSION}.jsonl"
+def test_watch_reports_appended_lines(workspace: Workspace) -> None:
+    path = workspace.folder / "followed" / f"{SESSION}.jsonl"
     path.parent.mkdir()
-    talk = gardening()
-    path.write_bytes(b"".join(talk.lines().splitlines(keepends=True)[:4]))
-    with desk.terminal("watch", "followed") as terminal:
+    session = gardening()
+    path.write_bytes(b"".join(session.lines().splitlines(keepends=True)[:4]))
+    with workspace.terminal("watch", "followed") as terminal:
         terminal.wait_for("1 files, 3 new messages")
-        talk.append(path, 4)
+        session.append(path, 4)
         terminal.wait_until(lambda: terminal.shown.count(" new messages, ") > 1, "the new lines")
         terminal.type(CTRL_C)
         assert terminal.end(20).code == 0
@@ -122,19 +122,19 @@ def test_what_is_appended_to_a_session_is_told(desk: Desk) -> None:
 
 
 def address(terminal: Terminal) -> str:
-    """The address that a server prints, with its token."""
+    """Return the address that a server prints, with its token."""
     terminal.wait_for("/api/docs)")
     return terminal.shown.partition("Partita is at ")[2].split()[0]
 
 
 def client_at(address: str) -> httpx.Client:
-    """A client that has the token of an address."""
+    """Return a client with the token of an address."""
     url, _, token = address.partition("/?token=")
     return httpx.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=30)
 
 
-def test_a_server_is_left_with_one_ctrl_c(desk: Desk) -> None:
-    with desk.terminal("serve", "--port", "0") as terminal:
+def test_ctrl_c_ends_the_server(workspace: Workspace) -> None:
+    with workspace.terminal("serve", "--port", "0") as terminal:
         with client_at(address(terminal)) as client:
             assert client.get("/api/threads").status_code == 200
         terminal.type(CTRL_C)
@@ -142,9 +142,9 @@ def test_a_server_is_left_with_one_ctrl_c(desk: Desk) -> None:
         assert terminal.shown.endswith("^C")  # and nothing after it
 
 
-def test_a_server_with_a_run_at_work_is_left_at_once_with_two(desk: Desk) -> None:
+def test_second_ctrl_c_ends_a_server_with_an_active_run(workspace: Workspace) -> None:
     with (
-        desk.terminal("serve", "--port", "0", "--no-import") as terminal,
+        workspace.terminal("serve", "--port", "0", "--no-import") as terminal,
         client_at(address(terminal)) as client,
         client.stream("POST", "/api/chat", json=CHAT) as answer,
     ):
@@ -156,24 +156,24 @@ def test_a_server_with_a_run_at_work_is_left_at_once_with_two(desk: Desk) -> Non
         terminal.type(CTRL_C)
         assert terminal.end(20).code == 0
         assert time.monotonic() - began < 8
-    (run,) = desk.piped("runs", "--thread", "c", "--json").end().output.splitlines()
+    (run,) = workspace.piped("runs", "--thread", "c", "--json").end().output.splitlines()
     assert b'"status":"interrupted"' in run
 
 
-@pytest.mark.parametrize("desktop", [True, False], ids=["on a desktop", "elsewhere"])
-def test_alone_it_serves_and_opens_a_browser_where_one_is_seen(tmp_path: Path, *, desktop: bool) -> None:
-    desk = Desk(tmp_path)
+@pytest.mark.parametrize("desktop", [True, False], ids=["on a desktop", "without a desktop"])
+def test_default_command_opens_a_browser_on_a_desktop(tmp_path: Path, *, desktop: bool) -> None:
+    workspace = Workspace(tmp_path)
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
     browser.chmod(0o755)
     given = {"DISPLAY": ":0", "BROWSER": f"{browser} %s"}
     if desktop:
-        desk.environment = {name: value for name, value in desk.environment.items() if name != "CI"}
-    with desk.terminal(environment=given) as terminal:
+        workspace.environment = {name: value for name, value in workspace.environment.items() if name != "CI"}
+    with workspace.terminal(environment=given) as terminal:
         url = address(terminal)
         opened = tmp_path / "opened"
-        patience = time.monotonic() + 10
-        while desktop and not opened.exists() and time.monotonic() < patience:
+        deadline = time.monotonic() + 10
+        while desktop and not opened.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         terminal.type(CTRL_C)
         assert terminal.end(20).code == 0
@@ -181,8 +181,8 @@ def test_alone_it_serves_and_opens_a_browser_where_one_is_seen(tmp_path: Path, *
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D], ids=["Ctrl-C", "Ctrl-D"])
-def test_mcp_in_a_terminal_explains_itself(desk: Desk, key: str) -> None:
-    with desk.terminal("mcp") as terminal:
+def test_mcp_on_a_terminal_prints_an_explanation(workspace: Workspace, key: str) -> None:
+    with workspace.terminal("mcp") as terminal:
         terminal.wait_for("Agents start this command")
         terminal.type(HELLO.decode().splitlines()[0] + "\n")
         terminal.wait_for('"serverInfo"')
@@ -190,50 +190,48 @@ def test_mcp_in_a_terminal_explains_itself(desk: Desk, key: str) -> None:
         assert terminal.end(20).code == 0
 
 
-def test_a_bar_comes_after_a_second_and_goes(desk: Desk) -> None:
-    with desk.terminal("migrate", "--rate", "50", "--batch-size", "5") as terminal:
-        terminal.wait_until(
-            lambda: "looking at messages" in terminal.shown and "%" in terminal.shown, "a bar"
-        )
+def test_progress_bar_appears_after_a_second_and_is_removed(workspace: Workspace) -> None:
+    with workspace.terminal("migrate", "--rate", "50", "--batch-size", "5") as terminal:
+        terminal.wait_until(lambda: "checking messages" in terminal.shown and "%" in terminal.shown, "a bar")
         ended = terminal.end()
         assert ended.code == 0
-        assert "looking at messages" not in terminal.shown
+        assert "checking messages" not in terminal.shown
         assert "done" in terminal.shown
         assert terminal.cursor_is_shown
 
 
-def test_the_bar_of_an_import_that_had_to_wait(desk: Desk) -> None:
-    with closing(sqlite3.connect(desk.folder / "store.db")) as other:
+def test_import_bar_is_removed(workspace: Workspace) -> None:
+    with closing(sqlite3.connect(workspace.folder / "store.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        with desk.terminal("import", "logs", "--workers", "1") as terminal:
+        with workspace.terminal("import", "logs", "--workers", "1") as terminal:
             time.sleep(1.5)
             other.rollback()
             assert terminal.end().code == 0
             assert b"MB/s" in terminal.sent.partition(b"3/3 files")[2]
             assert "reading" not in terminal.shown
-            assert "3 with news" in terminal.shown
+            assert "3 changed" in terminal.shown
 
 
-def test_a_bar_that_is_interrupted_goes_too(desk: Desk) -> None:
-    with desk.terminal("migrate", "--rate", "10", "--batch-size", "5") as terminal:
-        terminal.wait_for("looking at messages")
+def test_interrupted_progress_bar_is_removed(workspace: Workspace) -> None:
+    with workspace.terminal("migrate", "--rate", "10", "--batch-size", "5") as terminal:
+        terminal.wait_for("checking messages")
         terminal.type(CTRL_C)
         assert terminal.end(20).code == 130
         assert terminal.cursor_is_shown
         assert terminal.shown.splitlines()[-1] == "partita: interrupted"
 
 
-def test_the_tour_is_drawn(desk: Desk) -> None:
-    with desk.terminal("tour", rows=60) as terminal:
-        terminal.wait_until(lambda: not terminal.cursor_is_shown, "the drawing begun")
-        terminal.wait_for("3. Now with your own")
+def test_tour_is_animated(workspace: Workspace) -> None:
+    with workspace.terminal("tour", rows=60) as terminal:
+        terminal.wait_until(lambda: not terminal.cursor_is_shown, "the first drawing")
+        terminal.wait_for("3. Next steps")
         assert terminal.end().code == 0
         assert terminal.cursor_is_shown
 
 
-def test_a_window_that_is_closed_ends_a_server_in_order(desk: Desk) -> None:
+def test_closed_window_ends_the_server(workspace: Workspace) -> None:
     with (
-        desk.terminal("serve", "--port", "0", "--no-import") as terminal,
+        workspace.terminal("serve", "--port", "0", "--no-import") as terminal,
         client_at(address(terminal)) as client,
         client.stream("POST", "/api/chat", json=CHAT) as answer,
     ):
@@ -241,14 +239,14 @@ def test_a_window_that_is_closed_ends_a_server_in_order(desk: Desk) -> None:
             if "text-delta" in text:
                 break
         assert terminal.hang_up() == 0
-    (run,) = desk.piped("runs", "--thread", "c", "--json").end().output.splitlines()
+    (run,) = workspace.piped("runs", "--thread", "c", "--json").end().output.splitlines()
     assert b'"status":"interrupted"' in run
 
 
-def test_who_waits_for_a_lock_need_not_wait_any_more(desk: Desk) -> None:
-    with closing(sqlite3.connect(desk.folder / "store.db")) as other:
+def test_ctrl_c_ends_a_command_that_waits_for_a_lock(workspace: Workspace) -> None:
+    with closing(sqlite3.connect(workspace.folder / "store.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        process = desk.piped("fork", "moon", "last")
+        process = workspace.piped("fork", "moon", "last")
         time.sleep(0.5)
         process.process.send(signal.SIGINT)
         began = time.monotonic()

@@ -1,6 +1,6 @@
-"""Ctrl-C, a request to end and a closed window, at any moment: nothing is left half done, nothing is damaged.
+"""SIGINT, SIGTERM and SIGHUP at any time leave no damage and no partial results.
 
-`PARTITA_CHAOS` is how many interruptions to make in all; without it there is one of every kind.
+`PARTITA_CHAOS` is the total number of interruptions; without it there is one of each kind.
 """
 
 import os
@@ -20,25 +20,25 @@ from tests.importers.log_files import SESSION, gardening
 from tests.processes import Ended, Piped
 from tests.sampling import FULL
 
-from .desk import Desk
-from .works import STORE, WORKS, Work
+from .interruptible import COMMANDS, STORE, Command
+from .workspace import Workspace
 
 GIVEN = os.environ.get("PARTITA_CHAOS")
 KINDS = [
-    *((name, signal.SIGINT) for name in WORKS),
+    *((name, signal.SIGINT) for name in COMMANDS),
     ("import of logs", signal.SIGTERM),
     ("import of logs", signal.SIGHUP),
 ]
 OTHERS = 5
-"""As many kinds are tried further below."""
+"""The number of kinds in the other tests of this module."""
 
 TIMES = max(int(GIVEN) // (len(KINDS) + OTHERS), 3) if GIVEN else 0
 ENDS = {signal.SIGINT: 130, signal.SIGTERM: -signal.SIGTERM, signal.SIGHUP: -signal.SIGHUP}
 
 
 @dataclass(frozen=True)
-class Known:
-    """What a command begins with, how long it takes, and what it comes to."""
+class Reference:
+    """The initial folder of a command, its duration, and its result."""
 
     folder: Path
     seconds: float
@@ -46,39 +46,39 @@ class Known:
 
 
 @pytest.fixture(scope="session")
-def known(tmp_path_factory: pytest.TempPathFactory) -> "Knowing":
-    return Knowing(tmp_path_factory.mktemp("works"))
+def references(tmp_path_factory: pytest.TempPathFactory) -> "References":
+    return References(tmp_path_factory.mktemp("works"))
 
 
-class Knowing:
-    """Does each work once, undisturbed."""
+class References:
+    """Runs each command once without interruption."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._known: dict[str, Known] = {}
+        self._references: dict[str, Reference] = {}
 
-    def about(self, name: str) -> Known:
-        """What is known of a work."""
-        if name not in self._known:
-            material = self._folder / name
-            material.mkdir()
-            work = WORKS[name]
-            work.prepare(material)
+    def get(self, name: str) -> Reference:
+        """Return the reference of a command."""
+        if name not in self._references:
+            sample_data = self._folder / name
+            sample_data.mkdir()
+            command = COMMANDS[name]
+            command.prepare(sample_data)
             place = self._folder / f"{name} once"
             place.mkdir()
-            desk = Desk(place, material)
+            workspace = Workspace(place, sample_data)
             began = time.monotonic()
-            ended = desk.piped(*work.words.split()).end()
+            ended = workspace.piped(*command.words.split()).end()
             seconds = time.monotonic() - began
             assert ended.code == 0, ended.talk
-            self._known[name] = Known(material, seconds, work.result(desk.folder))
-            begun = shutil.copytree(material, self._folder / f"{name} before")
-            assert work.result(begun) != self._known[name].result  # else nothing would be proven
-        return self._known[name]
+            self._references[name] = Reference(sample_data, seconds, command.result(workspace.folder))
+            begun = shutil.copytree(sample_data, self._folder / f"{name} before")
+            assert command.result(begun) != self._references[name].result, "the command changes something"
+        return self._references[name]
 
 
-def moments(name: str, sent: int, seconds: float) -> list[float]:
-    """When to interrupt: spread over the time that something takes, the same on every machine."""
+def interruption_times(name: str, sent: int, seconds: float) -> list[float]:
+    """Return times to interrupt, spread over the duration. They are pseudorandom and reproducible."""
     random = Random(f"{name} {sent}")
     count = TIMES or (3 if FULL else 1)
     return [(place + random.random()) / count * seconds for place in range(count)]
@@ -94,33 +94,42 @@ def interrupted(process: Piped, sent: int, after: float) -> Ended:
 
 
 @pytest.mark.parametrize(("name", "sent"), KINDS, ids=lambda one: getattr(one, "name", one))
-def test_a_command(known: Knowing, tmp_path: Path, name: str, sent: signal.Signals) -> None:
-    about = known.about(name)
-    for place, after in enumerate(moments(name, sent, about.seconds)):
-        folder = tmp_path / str(place)
+def test_interrupted_command_can_be_repeated(
+    references: References, tmp_path: Path, name: str, sent: signal.Signals
+) -> None:
+    reference = references.get(name)
+    for number, after in enumerate(interruption_times(name, sent, reference.seconds)):
+        folder = tmp_path / str(number)
         folder.mkdir()
-        check(WORKS[name], about, Desk(folder, about.folder), sent, after)
+        check(COMMANDS[name], reference, Workspace(folder, reference.folder), sent, after)
         shutil.rmtree(folder)
 
 
-def check(work: Work, about: Known, desk: Desk, sent: signal.Signals, after: float) -> None:
-    """Interrupt a work, look for damage, and bring it to its end."""
-    ended = interrupted(desk.piped(*work.words.split()), sent, after)
+def check(
+    command: Command,
+    reference: Reference,
+    workspace: Workspace,
+    sent: signal.Signals,
+    after: float,
+) -> None:
+    """Interrupt a command, check for damage, and repeat the command until it is done."""
+    ended = interrupted(workspace.piped(*command.words.split()), sent, after)
     assert ended.code in (0, ENDS[sent]), (after, ended)
-    assert ended.code == 0 or sent != signal.SIGINT or is_told(ended.talk), (after, ended.talk)
-    check_files(desk.folder, killed=sent != signal.SIGINT)
-    if not work.sick:
-        check_healthy(desk)
-    if (ended.code or work.again) and not (work.once and work.result(desk.folder) == about.result):
-        again = desk.piped(*(work.again or work.words).split()).end()
+    assert ended.code == 0 or sent != signal.SIGINT or reports_interruption(ended.talk), (after, ended.talk)
+    check_files(workspace.folder, killed=sent != signal.SIGINT)
+    if not command.starts_unhealthy:
+        check_healthy(workspace)
+    is_done = command.once and command.result(workspace.folder) == reference.result
+    if (ended.code or command.repeat) and not is_done:
+        again = workspace.piped(*(command.repeat or command.words).split()).end()
         assert again.code == 0, (after, again.talk)
-    assert work.result(desk.folder) == about.result, after
-    if work.sick or TIMES:
-        check_healthy(desk)
+    assert command.result(workspace.folder) == reference.result, after
+    if command.starts_unhealthy or TIMES:
+        check_healthy(workspace)
 
 
-def is_told(talk: bytes) -> bool:
-    """Whether a command said that it was interrupted, or nothing; at the very end, after what it did."""
+def reports_interruption(talk: bytes) -> bool:
+    """Whether the last line reports the interruption, or there is no output."""
     *before, last = talk.strip().splitlines() or [b""]
     return last in (b"", b"partita: interrupted") and all(
         line.startswith(b"partita: wrote ") for line in before
@@ -128,24 +137,24 @@ def is_told(talk: bytes) -> bool:
 
 
 def check_files(folder: Path, *, killed: bool) -> None:
-    """No file is half written under its own name; who is not killed leaves none under another."""
+    """Check that no temporary files are left, unless the process was killed."""
     assert killed or not list(folder.rglob("*.part"))
 
 
-def check_healthy(desk: Desk) -> None:
-    looked = desk.piped("doctor", "--full", "--json").end()
-    assert looked.code == 0, looked.output
-    for path in desk.folder.glob("*.backup"):
-        assert desk.piped("backup", "--check", path.name).end().code == 0
+def check_healthy(workspace: Workspace) -> None:
+    result = workspace.piped("doctor", "--full", "--json").end()
+    assert result.code == 0, result.output
+    for path in workspace.folder.glob("*.backup"):
+        assert workspace.piped("backup", "--check", path.name).end().code == 0
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
-def test_a_server_with_a_run_at_work(tmp_path: Path, sent: signal.Signals) -> None:
-    for place, after in enumerate(moments("serve", sent, 0.5)):
-        folder = tmp_path / str(place)
+def test_interrupted_server_marks_its_runs_as_interrupted(tmp_path: Path, sent: signal.Signals) -> None:
+    for number, after in enumerate(interruption_times("serve", sent, 0.5)):
+        folder = tmp_path / str(number)
         folder.mkdir()
-        desk = Desk(folder)
-        process = desk.piped("serve", "--port", "0", "--no-import", "--no-token", given=None)
+        workspace = Workspace(folder)
+        process = workspace.piped("serve", "--port", "0", "--no-import", "--no-token", given=None)
         process.wait_for(b"Partita is at ")
         process.wait_for(b"docs)\n")
         url = process.written.split()[3].decode()
@@ -153,51 +162,51 @@ def test_a_server_with_a_run_at_work(tmp_path: Path, sent: signal.Signals) -> No
             "id": "c",
             "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "flood"}]}],
         }
-        with httpx.stream("POST", f"{url}/api/chat", json=chat, timeout=30) as answer:
-            next(answer.iter_raw())
+        with httpx.stream("POST", f"{url}/api/chat", json=chat, timeout=30) as response:
+            next(response.iter_raw())
             ended = interrupted(process, sent, after)
         assert ended.code == 0, ended
         assert b"Traceback" not in ended.talk
-        (run,) = desk.piped("runs", "--thread", "c", "--json").end().output.splitlines()
+        (run,) = workspace.piped("runs", "--thread", "c", "--json").end().output.splitlines()
         assert loads(run)["status"] == "interrupted", after
-        check_healthy(desk)
+        check_healthy(workspace)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
-def test_a_watcher(tmp_path: Path, sent: signal.Signals) -> None:
-    for place, after in enumerate(moments("watch", sent, 0.6)):
-        folder = tmp_path / str(place)
+def test_interrupted_watch_leaves_a_healthy_store(tmp_path: Path, sent: signal.Signals) -> None:
+    for number, after in enumerate(interruption_times("watch", sent, 0.6)):
+        folder = tmp_path / str(number)
         folder.mkdir()
-        desk = Desk(folder)
-        path = gardening().write(desk.folder / "logs")
-        process = desk.piped("watch", "logs", given=None)
-        for number in range(5):
-            talk = gardening(f"{number}{SESSION[1:]}")
-            Timer(number / 10, talk.write, (path.parent,)).start()
+        workspace = Workspace(folder)
+        path = gardening().write(workspace.folder / "logs")
+        process = workspace.piped("watch", "logs", given=None)
+        for index in range(5):
+            session = gardening(f"{index}{SESSION[1:]}")
+            Timer(index / 10, session.write, (path.parent,)).start()
         ended = interrupted(process, sent, after)
         assert ended.code in (0, ENDS[sent]), ended
         assert b"Traceback" not in ended.talk
-        check_healthy(desk)
-        time.sleep(0.5)  # until all have been written
-        again = desk.piped("import", "logs", "--workers", "1").end()
+        check_healthy(workspace)
+        time.sleep(0.5)  # until all sessions are written
+        again = workspace.piped("import", "logs", "--workers", "1").end()
         assert again.code == 0
-        listed = desk.piped("threads", "--json").end().output.splitlines()
+        listed = workspace.piped("threads", "--json").end().output.splitlines()
         assert sorted(loads(line)["id"][0] for line in listed) == ["0", "1", "2", "3", "4", "5"]
 
 
 @pytest.mark.parametrize("after", [0.05, 0.3])
-def test_a_command_that_is_still_loading(tmp_path: Path, after: float) -> None:
-    desk = Desk(tmp_path)
-    ended = interrupted(desk.piped("import", "--demo", cold=True), signal.SIGINT, after)
+def test_ctrl_c_during_imports_changes_nothing(tmp_path: Path, after: float) -> None:
+    workspace = Workspace(tmp_path)
+    ended = interrupted(workspace.piped("import", "--demo", cold=True), signal.SIGINT, after)
     assert ended.output == b""
     if not _python_was_starting(ended):
         assert ended.code == 130
         assert ended.talk in (b"", b"partita: interrupted\n")
-    assert not (desk.folder / STORE).exists()
+    assert not (workspace.folder / STORE).exists()
 
 
 def _python_was_starting(ended: Ended) -> bool:
-    """Whether it was interrupted before a line of ours was run: the interpreter itself knows no better."""
+    """Whether Python was interrupted before it ran any code of Partita."""
     return ended.code == -signal.SIGINT or (
         ended.code == 1
         and b"KeyboardInterrupt" in ended.talk

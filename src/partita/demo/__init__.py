@@ -1,4 +1,4 @@
-"""A recorded stream to look at when there is nothing else."""
+"""Demo data: a recorded stream, scripted agents, and an archive of threads."""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -10,6 +10,6 @@ PICNIC = "picnic.jsonl"
 
 
 def recorded_stream(name: str = PICNIC) -> Iterator[Chunk]:
-    """The chunks of a bundled recording, in order."""
+    """Yield the chunks of a bundled recording."""
     for line in files("partita.demo").joinpath(name).read_bytes().splitlines():
         yield decode_chunk(line)

@@ -1,18 +1,18 @@
-"""An agent to try things with: no key, no network, always the same.
+"""The demo agent: scripted responses without an API key, network access or randomness.
 
-What it does depends on a word in what it is asked:
+A word in the prompt selects the response:
 
-- `weather`: thinks, looks up the weather of a place with a tool, and tells it;
-- `approve`: wants to send a postcard, and waits for somebody to allow it;
-- `client`: asks the client what time it is there, with a tool that the client runs;
-- `team`: hands work to a sub-agent, which hands a part of it to another;
-- `edit`: mends a program: a plan, a test that fails, an edit, a test that passes;
-- `markdown`: shows a table, code, a formula and a diagram;
-- `long`: tells a long story;
-- `flood`: says two hundred words a second for five seconds;
-- `think`: thinks at length, and cites a source;
-- `fail`: begins to answer, and fails;
-- anything else: says what may be asked.
+- `weather`: reasoning, a tool call, and a text;
+- `approve`: a tool call that waits for approval;
+- `client`: a tool call that the client runs;
+- `team`: a sub-agent that starts another sub-agent;
+- `edit`: a coding turn with a to-do list, a failing test, an edit and a passing test;
+- `markdown`: a table, code, a formula and a diagram;
+- `long`: a long text;
+- `flood`: two hundred words per second for five seconds;
+- `think`: long reasoning, and a source;
+- `fail`: a run that fails;
+- any other prompt: a list of these words.
 """
 
 from typing import Final
@@ -21,31 +21,30 @@ from partita.runtime.agent.agent import Agent
 from partita.runtime.scripted import ScriptedService, as_script
 from partita.types.json import JsonObject
 
-from .scenes import PAUSE, call, reasoning, scene, step, text
-from .showing import FLOOD, MARKDOWN, STORY
-from .team import Delegating
+from .scenes import FLOOD, MARKDOWN, PAUSE, STORY, call, reasoning, scene, step, text
+from .team import DelegatingModel
 from .tools import TOOLS, read_log
 
 NAME: Final = "demo"
-DESCRIPTION: Final = "A script that shows everything there is to see. No key, no network."
+DESCRIPTION: Final = "Scripted responses that show every kind of message. No API key, no network access."
 
 WELCOME: Final = """\
-Hello! I am a script: no model, no key, no network. Ask me for one of these to see how it looks:
+Hello! I am a script: no model, no API key, no network access. Use one of these words in a prompt:
 
-| word | what happens |
+| word | shows |
 | --- | --- |
-| **weather** | a tool is called |
-| **approve** | a tool asks before it is run |
-| **client** | a tool that your side runs |
-| **team** | sub-agents, two deep |
-| **edit** | a coding turn: plan, tests, an edit |
+| **weather** | a tool call |
+| **approve** | a tool call that needs approval |
+| **client** | a tool that the client runs |
+| **team** | nested sub-agents |
+| **edit** | a coding turn: to-do list, tests, an edit |
 | **markdown** | a table, code, a formula, a diagram |
 | **think** | reasoning, and a source |
-| **long** | a long answer, to stop or to resume |
-| **flood** | two hundred words a second |
+| **long** | a long response, to stop or to resume |
+| **flood** | two hundred words per second |
 | **fail** | an error |
 
-The agent *demo-network* shows how a router hands work to others.
+The agent *demo-network* shows a router that delegates to others.
 """
 
 EDITED: Final[JsonObject] = {
@@ -57,15 +56,15 @@ EDITED: Final[JsonObject] = {
 
 def _todos(*states: str) -> JsonObject:
     work = ("Run the tests", "Add the height of the eye", "Run the tests again")
-    items = [{"content": words, "status": state} for words, state in zip(work, states, strict=True)]
+    items = [{"content": content, "status": state} for content, state in zip(work, states, strict=True)]
     return call("todo_write", todos=list(items))
 
 
 EDIT: Final = scene(
     "edit",
     step(
-        reasoning("The range is too short. First see what the tests say."),
-        text("I will look at the tests, then mend the range."),
+        reasoning("The range is too short. First run the tests."),
+        text("I will run the tests, then fix the range."),
         _todos("in_progress", "pending", "pending"),
         call("bash", command="pytest -q tests/test_lamp.py", description="Run the tests"),
     ),
@@ -85,8 +84,8 @@ EDIT: Final = scene(
 TEAM: Final = scene(
     "team",
     step(
-        reasoning("Two things to find out. The surveyor knows the log, and whom to ask for the rest."),
-        text("I hand this to the surveyor."),
+        reasoning("Two questions. The surveyor can read the log, and delegate the rest."),
+        text("I delegate this to the surveyor."),
         call(
             "task",
             agent="surveyor",
@@ -102,7 +101,7 @@ SCRIPT: Final[JsonObject] = {
         scene(
             "weather",
             step(
-                reasoning("Somebody wants the weather. There is a tool for it."),
+                reasoning("The user wants the weather. There is a tool for it."),
                 call("get_weather", city="Vardø"),
             ),
             step(text("In Vardø the sky is clear, at **4 °C** with a fresh wind from the north-west.")),
@@ -117,7 +116,7 @@ SCRIPT: Final[JsonObject] = {
         ),
         scene(
             "client",
-            step(text("Let me ask your side what time it is there."), call("get_local_time")),
+            step(text("Let me ask your client for the local time."), call("get_local_time")),
             step(text("Thank you, now I know.")),
         ),
         TEAM,
@@ -135,15 +134,15 @@ SCRIPT: Final[JsonObject] = {
                     "type": "source-url",
                     "sourceId": "horizon",
                     "url": "https://example.org/horizon",
-                    "title": "How far one sees",
+                    "title": "Distance to the horizon",
                 },
                 text("A lamp at 41 metres is seen from about **28 kilometres** away."),
             ),
         ),
-        scene("long", step(reasoning("A long one, then."), text(STORY))),
+        scene("long", step(reasoning("A long story."), text(STORY))),
         scene("flood", step(text(FLOOD), pause=0.005)),
-        scene("fail", step(text("I shall try, but"), error="the script says that this one fails")),
-        scene(None, step(reasoning("I should say what I can do."), text(WELCOME))),
+        scene("fail", step(text("I will try, but"), error="the script says that this one fails")),
+        scene(None, step(reasoning("The prompt has none of the words, so I list them."), text(WELCOME))),
     ]
 }
 
@@ -175,18 +174,18 @@ CLERK: Final[JsonObject] = {
 
 
 class DemoAgent(Agent):
-    """An agent that says of itself that it is a script."""
+    """An agent whose description says that it is a script."""
 
     description = DESCRIPTION
 
 
 def demo_agent() -> Agent:
-    """The agent that answers when there is no other."""
+    """Return the demo agent with its sub-agents."""
     clerk = _scripted(CLERK, "clerk")
     surveyor = Agent(
-        Delegating(_scripted(SURVEYOR, "surveyor"), {"clerk": clerk}), tools=[read_log], name="surveyor"
+        DelegatingModel(_scripted(SURVEYOR, "surveyor"), {"clerk": clerk}), tools=[read_log], name="surveyor"
     )
-    model = Delegating(_scripted(SCRIPT, NAME), {"surveyor": surveyor})
+    model = DelegatingModel(_scripted(SCRIPT, NAME), {"surveyor": surveyor})
     return DemoAgent(model, tools=TOOLS, name=NAME)
 
 

@@ -1,4 +1,4 @@
-"""A network to try things with: a router that hands work to an agent, a workflow and a tool, by script."""
+"""A scripted network: a router that delegates to a tool and an agent."""
 
 from typing import Final
 
@@ -9,20 +9,20 @@ from partita.types.json import Json, JsonObject
 from .scenes import call, reasoning, scene, step, text
 
 NAME: Final = "demo-network"
-DESCRIPTION: Final = "A scripted router that hands work to an agent and a tool. No key, no network."
+DESCRIPTION: Final = "A scripted router that delegates to an agent and a tool. No API key, no network access."
 
 ROUTER: Final[JsonObject] = {
     "scenes": [
         scene(
             None,
             step(
-                reasoning("Tides are a matter of tables."),
+                reasoning("First the times of the tides."),
                 call(
                     "route",
                     primitiveType="tool",
                     primitiveId="tide_table",
                     input={"harbour": "Vardø"},
-                    selectionReason="The tides stand in a table.",
+                    selectionReason="The tide table has the times.",
                 ),
             ),
             step(
@@ -58,16 +58,16 @@ PILOT: Final[JsonObject] = {
 
 
 def tide_table(harbour: str) -> dict[str, Json]:
-    """The tides of a harbour, which does not exist.
+    """Get the tides of a harbour. The result is always the same.
 
     Args:
-        harbour: Where.
+        harbour: The name of the harbour.
     """
     return {"harbour": harbour, "highWater": ["05:12", "17:40"], "lowWater": ["11:25", "23:50"]}
 
 
 def demo_network() -> Network:
-    """The network that answers when there is no other."""
+    """Return the demo network."""
     pilot = ScriptedService(as_script(PILOT), name="pilot")
     router = ScriptedService(as_script(ROUTER), name="router")
     return Network(router, agents={"pilot": pilot}, tools=[tide_table], name=NAME, description=DESCRIPTION)

@@ -1,4 +1,4 @@
-"""An agent with sub-agents: a call of `task` is handed to another, whose work is seen below the call."""
+"""A scripted model with sub-agents: a call of the tool `task` runs another agent."""
 
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -28,8 +28,8 @@ from partita.types.messages import UserMessage
 from partita.types.parts import TextPart
 
 
-class Delegating:
-    """A model that hands its tasks to agents by their names, and goes on with what they found."""
+class DelegatingModel:
+    """A model whose calls of `task` are run by other agents. Their messages are nested under the call."""
 
     def __init__(self, model: AgentService, agents: Mapping[str, AgentService]) -> None:
         self.name = model.name
@@ -45,7 +45,7 @@ class Delegating:
         session_id: str | None = None,
         options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        """One answer; what the agents do comes in between, as chunks of children."""
+        """Run the model. The chunks of a sub-agent follow its call, as child chunks."""
         async with closed(self._model.invoke(prompt, cwd=cwd, options=options)) as events:
             async for event in events:
                 match event:
@@ -53,31 +53,31 @@ class Delegating:
                         yield replace(event, chunk=replace(start, provider_executed=True))
                     case ChunkEvent(chunk=ToolInputAvailable(tool_name="task") as call):
                         yield replace(event, chunk=replace(call, provider_executed=True))
-                        async for told in self._delegate(call, cwd):
-                            yield told
+                        async for child in self._delegate(call, cwd):
+                            yield child
                     case _:
                         yield event
 
     async def _delegate(self, call: ToolInputAvailable, cwd: Path | None) -> AsyncIterator[AgentStreamEvent]:
         given: Json = call.input
-        wanted = given if is_object(given) else {}
-        agent = self._agents.get(str(wanted.get("agent")))
+        members = given if is_object(given) else {}
+        agent = self._agents.get(str(members.get("agent")))
         if agent is None:
-            failure = f"There is no agent {wanted.get('agent')!r}."
+            failure = f"There is no agent {members.get('agent')!r}."
             yield ChunkEvent(chunk=ToolOutputError(call.tool_call_id, failure, provider_executed=True))
             return
-        task = UserMessage(id=new_id(), content=str(wanted.get("prompt", "")))
-        work = _Work(agent, task, (call.tool_call_id,))
-        async for event in work.events(cwd):
+        task = UserMessage(id=new_id(), content=str(members.get("prompt", "")))
+        run = _SubAgentRun(agent, task, (call.tool_call_id,))
+        async for event in run.events(cwd):
             yield event
-        if work.failure is not None:
-            yield ChunkEvent(chunk=ToolOutputError(call.tool_call_id, work.failure, provider_executed=True))
+        if run.failure is not None:
+            yield ChunkEvent(chunk=ToolOutputError(call.tool_call_id, run.failure, provider_executed=True))
         else:
-            yield ChunkEvent(chunk=ToolOutputAvailable(call.tool_call_id, work.words, provider_executed=True))
+            yield ChunkEvent(chunk=ToolOutputAvailable(call.tool_call_id, run.text, provider_executed=True))
 
 
-class _Work:
-    """What one agent does below a call, and what it came to."""
+class _SubAgentRun:
+    """The run of a sub-agent for a call, and its last text or its error."""
 
     def __init__(self, agent: AgentService, task: UserMessage, path: tuple[str, ...]) -> None:
         self.failure: str | None = None
@@ -87,13 +87,13 @@ class _Work:
         self._fold = RunFold(new_id())
 
     @property
-    def words(self) -> str:
-        """What it said last."""
+    def text(self) -> str:
+        """The last text of the sub-agent."""
         parts = self._fold.snapshot()[-1].parts
         return next((part.text for part in reversed(parts) if isinstance(part, TextPart)), "")
 
     async def events(self, cwd: Path | None) -> AsyncIterator[AgentStreamEvent]:
-        """All that it does, its task first."""
+        """Yield the task and all chunks of the sub-agent as child chunks of the call."""
         message_id = new_id()
         yield ChunkEvent(chunk=ChildMessage(self._path, self._task))
         yield ChunkEvent(chunk=ChildChunk(self._path, MessageStart(message_id)))
@@ -103,14 +103,12 @@ class _Work:
                 if isinstance(event, ErrorEvent):
                     self.failure = event.message
                 elif isinstance(event, ChunkEvent):
-                    told = self._below(event.chunk)
-                    if told is not None:
-                        yield ChunkEvent(chunk=told)
+                    child = self._nest(event.chunk)
+                    if child is not None:
+                        yield ChunkEvent(chunk=child)
 
-    def _below(self, chunk: Chunk) -> Chunk | None:
-        """A chunk of the agent as one below the call. That its message starts has been said; marks of its
-        model are for its own log.
-        """
+    def _nest(self, chunk: Chunk) -> Chunk | None:
+        """Return a chunk as a child chunk of the call, except the start, which was sent, and data."""
         match chunk:
             case MessageStart() | DataChunk():
                 return None

@@ -1,4 +1,4 @@
-"""Tools of the demo agent. None of them does anything outside of itself."""
+"""Tools of the demo agents. They only return fixed results."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from partita.types.json import Json
 
 @tool
 def get_weather(city: str) -> dict[str, Json]:
-    """The weather of a city, as it is in a town that does not exist.
+    """Get the weather in a city. The result is always the same.
 
     Args:
         city: The name of the city.
@@ -20,16 +20,16 @@ def get_weather(city: str) -> dict[str, Json]:
 
 @tool(approval="always")
 def send_postcard(to: str, text: str) -> str:
-    """Send a postcard. Somebody has to allow it; nothing is sent in truth.
+    """Send a postcard. It requires approval; nothing is really sent.
 
     Args:
-        to: Who gets it.
-        text: What is written on it.
+        to: The recipient.
+        text: The text.
     """
     return f"A postcard with {len(text.split())} words is on its way to {to}."
 
 
-LOCAL_TIME: Final = client_tool("get_local_time", "What time it is where the client is.")
+LOCAL_TIME: Final = client_tool("get_local_time", "Get the local time of the client.")
 
 RED: Final = "\x1b[31m"
 GREEN: Final = "\x1b[32m"
@@ -49,31 +49,31 @@ PASSED_TESTS: Final = f"{HEAD}{GREEN}...{PLAIN}{'[100%]':>38}\n\n{GREEN}{BOLD}3 
 
 @tool
 def bash(command: str, description: str = "") -> dict[str, Json]:
-    """Run a command. Nothing is run: the second time, the tests pass.
+    """Run a command. Nothing is really run; with `--last-failed`, the tests pass.
 
     Args:
-        command: What to run.
-        description: What for.
+        command: The command.
+        description: What it does.
     """
-    mended = "--last-failed" in command
-    return {"stdout": PASSED_TESTS if mended else FAILED_TESTS, "stderr": "", "exitCode": 0 if mended else 1}
+    fixed = "--last-failed" in command
+    return {"stdout": PASSED_TESTS if fixed else FAILED_TESTS, "stderr": "", "exitCode": 0 if fixed else 1}
 
 
 @tool
 def edit(file_path: str, old_string: str, new_string: str) -> str:
-    """Replace a piece of a file. Nothing is written.
+    """Replace text in a file. Nothing is really written.
 
     Args:
         file_path: The file.
-        old_string: What stands there.
-        new_string: What shall stand there.
+        old_string: The text to replace.
+        new_string: The new text.
     """
     changed = len(new_string.splitlines()) - len(old_string.splitlines())
     return f"{file_path} has been changed ({changed:+d} lines)."
 
 
 class Item(msgspec.Struct):
-    """Something to do."""
+    """A to-do item."""
 
     content: str
     status: str
@@ -81,10 +81,10 @@ class Item(msgspec.Struct):
 
 @tool
 def todo_write(todos: list[Item]) -> str:
-    """Keep a list of what is to be done.
+    """Write the to-do list.
 
     Args:
-        todos: All of it.
+        todos: All items.
     """
     done = sum(item.status == "completed" for item in todos)
     return f"{done} of {len(todos)} done."
@@ -92,10 +92,10 @@ def todo_write(todos: list[Item]) -> str:
 
 @tool
 def read_log(day: int) -> str:
-    """A page of the log book of a lighthouse.
+    """Read a day in the log book of a lighthouse.
 
     Args:
-        day: The day.
+        day: The number of the day.
     """
     return f"Day {day}: {day * 3} ships, {day} birds, one cloud. The lamp burned from dusk to dawn."
 

@@ -19,9 +19,9 @@ class Turn(NamedTuple):
 TURNS: Final = (
     Turn("demo-weather", "The weather in Vardø", "demo", "What is the weather like in Vardø?"),
     Turn("demo-horizon", "How far a lamp is seen", "demo", "Think: from how far away is the lamp seen?"),
-    Turn("demo-team", "A survey, handed on twice", "demo", "Ask the team to survey the light."),
+    Turn("demo-team", "A survey by nested sub-agents", "demo", "Ask the team to survey the light."),
     Turn("demo-tide", "When can the boat come in?", "demo-network", "When can the boat come in at Vardø?"),
-    Turn("demo-postcard", "A postcard that waits for a yes", "demo", "Approve a postcard to Aunt Ragna?"),
+    Turn("demo-postcard", "A postcard that waits for approval", "demo", "Approve a postcard to Aunt Ragna?"),
 )
 
 

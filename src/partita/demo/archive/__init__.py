@@ -1,7 +1,7 @@
-"""A few conversations to look at when there are none.
+"""Demo threads.
 
-Most are a file each, its thread first, then its messages. One is the log of a coding agent, with that of its
-sub-agent beside it, and is brought in as such logs are.
+Most are a file each: the thread on the first line, then its messages. One is the log of a coding agent with
+the log of its sub-agent, and is imported as such.
 """
 
 from collections.abc import Iterator
@@ -23,11 +23,11 @@ THREAD: Codec[Thread] = Codec(Thread)
 CODING = "coding"
 
 WRITTEN: Final = int(datetime(2026, 3, 31, tzinfo=UTC).timestamp()) * 10**9
-"""When the last word of the logs was written, whenever the package was installed: no agent is at work."""
+"""The modification time of the logs. With that of the installation, the agent might count as running."""
 
 
 def threads() -> Iterator[tuple[Thread, list[Message]]]:
-    """Every conversation of the archive, the oldest first."""
+    """Yield the threads of the archive with their messages, oldest first."""
     found = [file for file in files(__name__).iterdir() if file.name.endswith(".jsonl")]
     for file in sorted(found, key=lambda file: file.name):
         first, *rest = file.read_bytes().splitlines()
@@ -35,7 +35,7 @@ def threads() -> Iterator[tuple[Thread, list[Message]]]:
 
 
 async def load_archive(store: Store) -> int:
-    """Put the archive into a store; how many threads there were. Done again it changes nothing."""
+    """Add the demo threads to a store and return their number. Repeating it changes nothing."""
     batches = [
         ThreadRows(thread, [prepare(message, thread.id) for message in messages])
         for thread, messages in threads()

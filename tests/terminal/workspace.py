@@ -1,4 +1,4 @@
-"""A place to run commands in: a folder of its own, an empty home, and nothing of our environment."""
+"""A folder to run commands in, with an empty home directory and a minimal environment."""
 
 import os
 import shutil
@@ -7,18 +7,18 @@ from pathlib import Path
 
 from tests.processes import Ended, Piped, Terminal
 
-NOTHING: Mapping[str, str] = {}
+EMPTY: Mapping[str, str] = {}
 
 
-class Desk:
-    """Starts commands in a folder, on terminals or in pipes."""
+class Workspace:
+    """Starts commands in a folder, on terminals or with pipes."""
 
-    def __init__(self, folder: Path, material: Path | None = None) -> None:
-        self.folder = folder / "desk"
-        if material is None:
+    def __init__(self, folder: Path, sample_data: Path | None = None) -> None:
+        self.folder = folder / "workspace"
+        if sample_data is None:
             self.folder.mkdir()
         else:
-            shutil.copytree(material, self.folder)
+            shutil.copytree(sample_data, self.folder)
         home = folder / "home"
         home.mkdir()
         self.environment: Mapping[str, str] = {
@@ -37,9 +37,9 @@ class Desk:
         columns: int = 100,
         rows: int = 30,
         cold: bool = False,
-        environment: Mapping[str, str] = NOTHING,
+        environment: Mapping[str, str] = EMPTY,
     ) -> Terminal:
-        """A command at work in a terminal, with more in its environment."""
+        """Start a command on a terminal, with additional environment variables."""
         return Terminal(
             *arguments,
             environment={**self.environment, **environment},
@@ -49,8 +49,8 @@ class Desk:
             cold=cold,
         )
 
-    def shown(self, *arguments: str) -> Ended:
-        """What a command shows in a terminal until it ends."""
+    def run_on_terminal(self, *arguments: str) -> Ended:
+        """Run a command on a terminal and return its output."""
         with self.terminal(*arguments) as terminal:
             return terminal.end()
 
@@ -61,7 +61,7 @@ class Desk:
         reads: bool = True,
         cold: bool = False,
     ) -> Piped:
-        """A command at work in pipes. Without input it waits for some."""
+        """Start a command with pipes. With `given=None`, its standard input stays open."""
         return Piped(
             *arguments,
             environment=self.environment,

@@ -1,4 +1,4 @@
-"""Commands that take a while, and what they have done in the end, however often they were interrupted."""
+"""Commands that take a while, their initial data, and their results, which interruptions must not change."""
 
 import asyncio
 import sqlite3
@@ -27,8 +27,8 @@ TURNS = 8
 ROWS = 80
 
 
-def sessions(folder: Path) -> None:
-    """Logs of an agent."""
+def create_sessions(folder: Path) -> None:
+    """Create logs of an agent."""
     for number in range(SESSIONS):
         talk = Talk(f"{number:08x}-2f8e-4b52-9d3b-1a52ad1fb6a1")
         for turn in range(TURNS):
@@ -39,8 +39,8 @@ def sessions(folder: Path) -> None:
         talk.write(folder / "logs")
 
 
-def rows(folder: Path) -> None:
-    """A database of another system."""
+def create_rows(folder: Path) -> None:
+    """Create a database of another system."""
     tables = {name: list(found) for name, found in MASTRA.items()}
     tables["mastra_messages"] += [
         mastra_message(f"more-{number}", 30 + number, f"Row {number}") for number in range(ROWS)
@@ -48,8 +48,8 @@ def rows(folder: Path) -> None:
     make_sqlite(folder / "mastra.db", tables)
 
 
-def older(folder: Path) -> None:
-    """A store whose messages have an older form."""
+def create_older_store(folder: Path) -> None:
+    """Create a store with messages of an older shape."""
     reasoning = {"type": "reasoning", "reasoning": "Look it up, then tell."}
     found = {
         f"m{number}": ("user", f"Is bed {number} dry?") if number % 2 else ("assistant", second(reasoning))
@@ -58,8 +58,8 @@ def older(folder: Path) -> None:
     _fill(folder, lambda store: with_rows(store, found))
 
 
-def archive(folder: Path) -> None:
-    """A store with threads and runs."""
+def create_store(folder: Path) -> None:
+    """Create a store with threads and runs."""
     _fill(folder, _archive)
 
 
@@ -71,16 +71,16 @@ async def _archive(store: Store) -> None:
     await agent.session.close()
 
 
-def forgotten(folder: Path) -> None:
-    """The same, with messages that are not what their logs say."""
-    archive(folder)
+def create_outdated_store(folder: Path) -> None:
+    """Create a store with messages that differ from their logs."""
+    create_store(folder)
     with closing(sqlite3.connect(folder / STORE)) as connection, connection:
         connection.execute("UPDATE messages SET content = replace(content, 'sunny in', 'rainy in')")
 
 
-def backed_up(folder: Path) -> None:
-    """A backup, and no store."""
-    archive(folder)
+def create_backup_only(folder: Path) -> None:
+    """Create a backup without its store."""
+    create_store(folder)
 
     async def work() -> None:
         async with open_store(str(folder / STORE)) as store:
@@ -99,8 +99,8 @@ def _fill(folder: Path, work: Callable[[Store], object]) -> None:
     asyncio.run(run())
 
 
-def threads(folder: Path) -> object:
-    """All threads of the store with all their messages, as they are read."""
+def read_threads(folder: Path) -> object:
+    """Return all threads of the store with all their messages."""
 
     async def work() -> list[tuple[str, list[bytes]]]:
         async with open_store(str(folder / STORE)) as store:
@@ -115,14 +115,14 @@ def threads(folder: Path) -> object:
     return asyncio.run(work())
 
 
-def columns(folder: Path) -> object:
-    """The contents of messages as the database has them."""
+def read_contents(folder: Path) -> object:
+    """Return the contents of messages in the database."""
     with closing(sqlite3.connect(folder / STORE)) as connection, connection:
         return connection.execute("SELECT thread_id, id, content FROM messages ORDER BY 1, 2").fetchall()
 
 
-def titles(folder: Path) -> object:
-    """The titles of all threads; how many have the same does not count."""
+def read_titles(folder: Path) -> object:
+    """Return the set of titles of all threads."""
 
     async def work() -> set[str]:
         async with open_store(str(folder / STORE)) as store:
@@ -133,44 +133,49 @@ def titles(folder: Path) -> object:
     return asyncio.run(work())
 
 
-def backups(folder: Path) -> object:
-    """The names of backups, and what they are made of."""
-    return sorted(path.name for path in folder.glob("*.backup")), threads(folder)
+def read_backups(folder: Path) -> object:
+    """Return the names of backups and the threads of the store."""
+    return sorted(path.name for path in folder.glob("*.backup")), read_threads(folder)
 
 
-def files(folder: Path) -> object:
-    """Every file that was written, by what it holds."""
+def read_files(folder: Path) -> object:
+    """Return the hashes of all written files by name."""
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in (folder / "out").glob("*")}
 
 
 @dataclass(frozen=True)
-class Work:
-    """A command, what it begins with, and what it comes to."""
+class Command:
+    """A command, the function that creates its data, and the function that reads its result."""
 
     words: str
     prepare: Callable[[Path], None]
     result: Callable[[Path], object]
-    again: str = ""
-    """What brings it to its end after an interruption, if not the same."""
+    repeat: str = ""
+    """The command that completes it after an interruption, if it is another."""
 
-    sick: bool = False
-    """Whether there is something wrong with the store until the command has done its work."""
+    starts_unhealthy: bool = False
+    """Whether the store has problems until the command is done."""
 
     once: bool = False
-    """Whether it cannot be done again when it was done after all: the interruption came too late."""
+    """Whether it cannot be repeated once it is done."""
 
 
-WORKS: dict[str, Work] = {
-    "import of logs": Work("import logs --workers 1", sessions, threads),
-    "import of logs by processes": Work("import logs --workers 2", sessions, threads),
-    "import of rows": Work("import mastra.db --from mastra --batch-size 5", rows, threads),
-    "import of examples": Work("import --demo", lambda _: None, threads),
-    "migrate": Work("migrate --batch-size 5", older, columns, sick=True),
-    "reproject": Work("reproject --all --force", forgotten, threads, sick=True),
-    "backup": Work("backup out.backup", archive, backups, "backup out.backup --force"),
-    "restore": Work("backup --restore kept.backup", backed_up, threads, once=True),
-    "export": Work(
-        "export --all --format html -o out", archive, files, "export --all --format html -o out --force"
+COMMANDS: dict[str, Command] = {
+    "import of logs": Command("import logs --workers 1", create_sessions, read_threads),
+    "import of logs by processes": Command("import logs --workers 2", create_sessions, read_threads),
+    "import of rows": Command("import mastra.db --from mastra --batch-size 5", create_rows, read_threads),
+    "import of examples": Command("import --demo", lambda _: None, read_threads),
+    "migrate": Command("migrate --batch-size 5", create_older_store, read_contents, starts_unhealthy=True),
+    "reproject": Command(
+        "reproject --all --force", create_outdated_store, read_threads, starts_unhealthy=True
     ),
-    "fork": Work("fork moon last --title again", archive, titles),
+    "backup": Command("backup out.backup", create_store, read_backups, "backup out.backup --force"),
+    "restore": Command("backup --restore kept.backup", create_backup_only, read_threads, once=True),
+    "export": Command(
+        "export --all --format html -o out",
+        create_store,
+        read_files,
+        "export --all --format html -o out --force",
+    ),
+    "fork": Command("fork moon last --title again", create_store, read_titles),
 }

@@ -1,4 +1,4 @@
-"""What the commands are tried on: one folder, with everything in it that a terminal must not obey."""
+"""Sample data for commands: a folder with unsafe text in every place."""
 
 import asyncio
 from pathlib import Path
@@ -17,13 +17,13 @@ from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn
 from tests.store.older import second, with_rows
 
 EVIL = "evil\x1b]0;owned\x07\x1b[2J\x1b[7mloud\x1b[0m\x9b1mc1\x08\x7f \u202eesrever\u202c end"
-"""A title for the window, a cleared screen, inverse letters, a C1 control, steps back, turned text."""
+"""A window title, a cleared screen, inverse text, a C1 control character, backspaces, turned text."""
 
 THREAD = "evil-thread"
 
 
-def lay_out(folder: Path) -> None:
-    """Put it all into a folder: a store, logs, another system's rows, a stream, messages."""
+def create_sample_data(folder: Path) -> None:
+    """Create a store, logs, rows of another system, a stream and messages in a folder."""
     asyncio.run(_fill(folder / "store.db"))
     make_sqlite(folder / "mastra.db", MASTRA)
     gardening().write(folder / "logs")
