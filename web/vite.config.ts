@@ -1,7 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-/** The page. Everything is named relatively, so that it works below any path the server is mounted at. */
+/** The web page. All URLs are relative, so that the server can be mounted under any path. */
 export default defineConfig({
   plugins: [react()],
   base: "./",
@@ -9,7 +9,7 @@ export default defineConfig({
     outDir: "../src/partita/server/page/built",
     emptyOutDir: true,
     target: "es2023",
-    assetsInlineLimit: 0, // an inlined script or font would need a looser policy
+    assetsInlineLimit: 0, // inlined scripts or fonts would require a weaker content security policy
     modulePreload: { polyfill: false },
     sourcemap: false,
     reportCompressedSize: false,

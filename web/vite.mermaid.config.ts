@@ -1,6 +1,6 @@
 import { defineConfig } from "vite";
 
-/** The frame that draws diagrams: a classic script, because its origin is none and modules ask for one. */
+/** The frame that renders diagrams. It is a classic script, since module scripts require an origin, which it lacks. */
 export default defineConfig({
   publicDir: false,
   build: {

@@ -2,25 +2,25 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 
-const REPLACED: Readonly<Record<string, string>> = {
+const REPLACEMENTS: Readonly<Record<string, string>> = {
   "./Mermaid": "src/reader/MermaidSource.tsx",
-  "./PdfView": "src/reader/PdfAbsent.tsx",
-  lowlight: "src/reader/colouring.ts",
+  "./PdfView": "src/reader/PdfNotice.tsx",
+  lowlight: "src/reader/lowlight.ts",
 };
 
-/** What is too large for a file that is sent around has something small in its place. */
-const small: Plugin = {
-  name: "partita-small",
+/** Replaces modules that are too large for a shared file. */
+const replaceLargeModules: Plugin = {
+  name: "partita-replace-large-modules",
   enforce: "pre",
   resolveId: (source, importer) => {
-    const instead = REPLACED[source];
-    return instead && !importer?.endsWith(instead) ? fileURLToPath(new URL(instead, import.meta.url)) : null;
+    const path = REPLACEMENTS[source];
+    return path && !importer?.endsWith(path) ? fileURLToPath(new URL(path, import.meta.url)) : null;
   },
 };
 
-/** The shared file: the drawing of a conversation as one script and one style, to be put into one HTML file. */
+/** The reader of shared files: one script and one style sheet, which the server inlines into an HTML file. */
 export default defineConfig({
-  plugins: [small, react()],
+  plugins: [replaceLargeModules, react()],
   publicDir: false,
   define: { "process.env.NODE_ENV": '"production"' },
   build: {

@@ -1,7 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
-/** Three kinds: what needs no page, what needs a real browser and a real server, and what is measured there. */
+/** Unit tests, browser tests against a real server, screenshots for the documentation, and benchmarks. */
 export default defineConfig({
   test: {
     projects: [
@@ -10,9 +10,9 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["unit/**/*.test.{ts,tsx}"],
-          environment: "node", // a file that needs a document says so in its first line
-          pool: "threads", // no process for each file
-          isolate: false, // a file that mocks a module loads its modules again, and gives them back
+          environment: "node", // files that need a DOM declare it in their first line
+          pool: "threads", // cheaper than a process per file
+          isolate: false, // files that mock a module reset the module registry
         },
       },
       {
@@ -21,7 +21,7 @@ export default defineConfig({
           include: ["e2e/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          expect: { poll: { timeout: 20_000 } }, // as patient as the browser: a second is little on a busy machine
+          expect: { poll: { timeout: 20_000 } }, // the default of one second is too short on a busy machine
           isolate: false,
           maxWorkers: 2,
           retry: 0,

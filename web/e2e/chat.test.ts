@@ -66,7 +66,7 @@ describe("a chat", () => {
 
   it("begins with an agent and a message, and streams the answer", async () => {
     const page = await ask(site, "What is the weather?");
-    await page.getByText("Answering …").waitFor();
+    await page.getByText("Responding …").waitFor();
     await answers(page).getByText("In Vardø the sky is clear").waitFor();
     await idle(page);
     expect(await questions(page).count()).toBe(1);
@@ -228,7 +228,7 @@ describe("a chat", () => {
     expect(await page.getByText("28 kilometres").count()).toBe(0);
     await answers(page).hover();
     await page.getByRole("button", { name: "Answer again", exact: true }).click();
-    await page.getByText("Answering …").waitFor();
+    await page.getByText("Responding …").waitFor();
     await idle(page);
     await answers(page).getByText("In Vardø").waitFor();
     expect([await questions(page).count(), await answers(page).count()]).toEqual([1, 1]);
@@ -263,7 +263,7 @@ describe("a chat", () => {
     const page = await ask(site, "a long story");
     await answers(page).getByText("On day 2 ").waitFor();
     await page.reload();
-    await page.getByText("Answering …").waitFor();
+    await page.getByText("Responding …").waitFor();
     await answers(page).getByText("On day 2 ").waitFor();
     await answers(page).getByText("On day 4 ").waitFor();
     expect(await answers(page).count()).toBe(1);
@@ -275,7 +275,7 @@ describe("a chat", () => {
     const page = await ask(site, "a long story");
     await answers(page).getByText("On day 1 ").waitFor();
     const other = await site.open(new URL(page.url()).hash);
-    await other.getByText("Answering …").waitFor(); // it follows, too
+    await other.getByText("Responding …").waitFor(); // it follows, too
     await other.getByRole("button", { name: "Stop", exact: true }).click();
     await idle(other);
     await idle(page);

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TimelineEvent } from "../src/api/runs";
 import type { AssistantMessage } from "../src/partita.gen";
-import { Frames } from "../src/replay/fold";
+import { RunHistory } from "../src/replay/runHistory";
 import { violations, violationsInBoth } from "./setup/axe";
 import { importLines } from "./setup/session";
 import { python, type Site, serve } from "./setup/site";
@@ -159,9 +159,9 @@ describe("a replay", () => {
       site.api<{ messages: AssistantMessage[] }>("GET", `api/runs/${runs[name]}/at?seq=${seq}&internal=true`);
     const begun = (await at(0)).messages.at(-1);
     if (!begun) throw new Error("nothing to begin with");
-    const frames = new Frames(told.items, begun, decodeURIComponent(runs[name] ?? ""));
+    const history = new RunHistory(told.items, begun, decodeURIComponent(runs[name] ?? ""));
     for (const [index, { seq }] of told.items.entries()) {
-      expect(JSON.parse(JSON.stringify(frames.at(index + 1)))).toEqual((await at(seq)).messages);
+      expect(JSON.parse(JSON.stringify(history.at(index + 1)))).toEqual((await at(seq)).messages);
     }
   });
 

@@ -1,4 +1,4 @@
-import "./app/ahead";
+import "./app/prefetch";
 import "@fontsource-variable/inter";
 import "@fontsource-variable/jetbrains-mono";
 import "./styles/tokens.css";

@@ -1,6 +1,6 @@
 /** What things are called on the page. Names come from anywhere: what would hide in them is made visible. */
 import type { Split } from "../api/analytics";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 
 const MISSING: Record<Split | "tool", string> = {
   model: "No model",

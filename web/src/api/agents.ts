@@ -1,4 +1,4 @@
-/** The agents that can be asked, and threads to ask them in. */
+/** The agents of the server. */
 import { useQuery } from "@tanstack/react-query";
 import type { Thread } from "../partita.gen";
 import { getJson, type Listing, sendJson } from "./client";
@@ -6,21 +6,21 @@ import { getJson, type Listing, sendJson } from "./client";
 export interface ToolInfo {
   readonly name: string;
   readonly description?: string;
-  /** Whether this side runs it, and gives its output. */
+  /** The browser runs the tool and sends its output. */
   readonly runsOnClient?: boolean;
 }
 
 export interface AgentInfo {
   readonly name: string;
-  /** What it calls itself: threads and runs are stored under this name. */
+  /** The name under which its threads and runs are stored. */
   readonly kind: string;
   readonly isDefault?: boolean;
   readonly description?: string;
   readonly model?: string;
   readonly tools?: readonly ToolInfo[];
-  /** Absent: it can be asked. */
+  /** False if a key or a program is missing; absent if the agent can be used. */
   readonly available?: boolean;
-  /** What is to be done before it can: `set ANTHROPIC_API_KEY`. */
+  /** What the user has to do to use it: `set ANTHROPIC_API_KEY`. */
   readonly missing?: string;
 }
 
@@ -37,7 +37,3 @@ export function useAgents() {
 
 export const createThread = (title: string, agent?: string): Promise<Thread> =>
   sendJson("POST", "api/threads", { title, agent });
-
-/** A new thread with what leads to a message, to go on from there. */
-export const forkThread = (threadId: string, messageId: string, title?: string): Promise<Thread> =>
-  sendJson("POST", `api/threads/${encodeURIComponent(threadId)}/fork`, { messageId, title });

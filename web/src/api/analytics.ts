@@ -1,4 +1,4 @@
-/** Statistics, as the server tells them. */
+/** Statistics of the server. */
 import { getJson, type Listing, type Query } from "./client";
 
 export type Step = "day" | "week" | "month";
@@ -16,7 +16,7 @@ export interface StatFilters {
 export interface Stat {
   readonly key: readonly (string | null)[];
   readonly threads: number;
-  /** The threads behind the row; absent when they are too many for a link. */
+  /** The threads that the row counts; absent if there are too many for a link. */
   readonly threadIds?: readonly string[];
   readonly messages: number;
   readonly runs: number;
@@ -80,10 +80,10 @@ export interface ThreadStat {
   readonly toolErrors: number;
 }
 
-/** What one response of a session was given and gave, and what all until then took. */
+/** Token counts of one response of a session, and the totals up to it. */
 export interface GrowthPoint {
   readonly messageId?: string;
-  /** Absent for what stands in no message of the session itself: a sub-agent's. */
+  /** Absent for the responses of sub-agents: they are not messages of the session itself. */
   readonly seq?: number;
   readonly time: string;
   readonly agent?: string;
@@ -104,7 +104,7 @@ export type ThreadOrder = "cost" | "tokens" | "errors" | "messages";
 const items = async <T>(path: string, query: Query, signal?: AbortSignal): Promise<readonly T[]> =>
   (await getJson<Listing<T>>(path, query, signal)).items;
 
-/** Rows by one or two things, or the one row of all; days begin at midnight here. */
+/** Rows grouped by one or two dimensions, or one row in total. Days begin at midnight in the browser's time zone. */
 export const getStats = (
   by: readonly (Step | Split)[],
   filters: StatFilters,

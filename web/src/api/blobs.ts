@@ -1,7 +1,7 @@
-/** The bytes behind `blob:sha256:…`, whole or in pieces, and addresses for what the browser loads itself. */
-import { accessKey, address, ask } from "./client";
+/** The bytes of `blob:sha256:…`, whole or in ranges, and URLs for elements that load them. */
+import { accessKey, address, request } from "./client";
 
-/** Bytes of a blob, and how many there are in all. */
+/** Bytes of a blob. `size` is that of the whole blob. */
 export interface BlobPiece {
   readonly data: Uint8Array<ArrayBuffer>;
   readonly size: number;
@@ -10,10 +10,10 @@ export interface BlobPiece {
 
 const pathOf = (url: string): string => `api/blobs/${encodeURIComponent(url.replace(/^blob:sha256:/, ""))}`;
 
-/** From `first` up to `last`, both included; without them, all. */
+/** The bytes from `first` to `last`, inclusive; without them, all bytes. */
 export async function loadBlob(url: string, first?: number, last?: number): Promise<BlobPiece> {
   const range = first === undefined ? undefined : `bytes=${first}-${last ?? ""}`;
-  const response = await ask(pathOf(url), range ? { headers: { range } } : {});
+  const response = await request(pathOf(url), range ? { headers: { range } } : {});
   const data = new Uint8Array(await response.arrayBuffer());
   const whole = /\/(\d+)$/.exec(response.headers.get("content-range") ?? "")?.[1];
   return {
@@ -24,34 +24,34 @@ export async function loadBlob(url: string, first?: number, last?: number): Prom
 }
 
 /**
- * Addresses of blobs. Where the server asks for a key, the browser cannot show it for a picture: then the bytes are
- * fetched here, and there is no address until they have come.
+ * URLs of blobs for `<img>` and other elements. If the server requires a key, elements cannot send it. Then the bytes
+ * are fetched here, and the URL is null until they have loaded.
  */
 export class BlobAddresses {
-  private readonly made = new Map<string, string | null>();
+  private readonly objectUrls = new Map<string, string | null>();
   private readonly listeners = new Set<() => void>();
-  private count = 0;
+  private loaded = 0;
 
   of(url: string): string | null {
     if (!accessKey()) return address(pathOf(url));
-    if (!this.made.has(url)) void this.fetch(url);
-    return this.made.get(url) ?? null;
+    if (!this.objectUrls.has(url)) void this.fetch(url);
+    return this.objectUrls.get(url) ?? null;
   }
 
   private async fetch(url: string): Promise<void> {
-    this.made.set(url, null);
+    this.objectUrls.set(url, null);
     try {
       const { data, mediaType } = await loadBlob(url);
-      this.made.set(url, URL.createObjectURL(new Blob([data], { type: mediaType })));
+      this.objectUrls.set(url, URL.createObjectURL(new Blob([data], { type: mediaType })));
     } catch {
-      return; // who draws it sees that there is none
+      return; // the URL stays null
     }
-    this.count += 1;
+    this.loaded += 1;
     for (const listener of this.listeners) listener();
   }
 
-  /** How many have come: it changes when there is something new to draw. */
-  readonly version = (): number => this.count;
+  /** Changes when another blob has loaded. */
+  readonly version = (): number => this.loaded;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -59,7 +59,7 @@ export class BlobAddresses {
   };
 
   close(): void {
-    for (const made of this.made.values()) if (made) URL.revokeObjectURL(made);
-    this.made.clear();
+    for (const url of this.objectUrls.values()) if (url) URL.revokeObjectURL(url);
+    this.objectUrls.clear();
   }
 }

@@ -1,10 +1,10 @@
-/** Requests to the server that the page is from: JSON in, JSON out, and errors as the server tells them. */
+/** Requests to the server of the page. Errors of the server are thrown as `Problem`. */
 
 export type Query = Readonly<
   Record<string, string | number | boolean | readonly string[] | null | undefined>
 >;
 
-/** What the server says when something is wrong: what, where, how to fix it. */
+/** An error response: what is wrong, where, and how to fix it. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -17,12 +17,12 @@ export class Problem extends Error {
   }
 }
 
-/** Where the server is: the page may be mounted below any path. */
+/** The base URL of the server. The page may be mounted under any path. */
 export const BASE = new URL(".", document.baseURI);
 
 const KEY = "partita.key";
 
-/** The key that this browser shows, where the server asks for one. It is forgotten with the tab. */
+/** The API key, if the server requires one. It is deleted when the tab is closed. */
 export function accessKey(): string | null {
   return sessionStorage.getItem(KEY);
 }
@@ -32,7 +32,7 @@ export function setAccessKey(key: string | null): void {
   else sessionStorage.removeItem(KEY);
 }
 
-/** The full address of `path` (no leading slash) with a query; what is null or undefined is left out. */
+/** The full URL of `path` (no leading slash) with a query. Null, undefined and empty values are omitted. */
 export function address(path: string, query: Query = {}): string {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query)) {
@@ -42,14 +42,14 @@ export function address(path: string, query: Query = {}): string {
   return url.href;
 }
 
-/** The headers that say who asks. */
+/** The authorization header. */
 export function authorization(): Record<string, string> {
   const key = accessKey();
   return key ? { authorization: `Bearer ${key}` } : {};
 }
 
-/** A request; an answer that is no success is a `Problem`. */
-export async function ask(path: string, init: RequestInit & { query?: Query } = {}): Promise<Response> {
+/** Sends a request. Throws a `Problem` unless the response is successful. */
+export async function request(path: string, init: RequestInit & { query?: Query } = {}): Promise<Response> {
   const { query, ...rest } = init;
   const response = await fetch(address(path, query), {
     ...rest,
@@ -58,9 +58,9 @@ export async function ask(path: string, init: RequestInit & { query?: Query } = 
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Problem(
       0,
-      "The server does not answer.",
+      "The server does not respond.",
       undefined,
-      "Is it still running? Start it again: partita",
+      "Check whether it is running. To start it, run: partita",
     );
   });
   if (!response.ok) throw await problemOf(response);
@@ -68,36 +68,34 @@ export async function ask(path: string, init: RequestInit & { query?: Query } = 
 }
 
 async function problemOf(response: Response): Promise<Problem> {
-  const said: unknown = await response.json().catch(() => null);
-  const told = (said ?? {}) as { detail?: string; title?: string; where?: string; hint?: string };
-  return new Problem(
-    response.status,
-    told.detail ?? told.title ?? `The server answered ${response.status}.`,
-    told.where,
-    told.hint,
-  );
+  const body: unknown = await response.json().catch(() => null);
+  const { detail, title, where, hint } = (body ?? {}) as Partial<
+    Record<"detail" | "title" | "where" | "hint", string>
+  >;
+  const message = detail ?? title ?? `The server returned status ${response.status}.`;
+  return new Problem(response.status, message, where, hint);
 }
 
-/** Answers that are on their way before anybody needs them, by address. */
-const ahead = new Map<string, Promise<unknown>>();
-/** What nobody has taken by then, in milliseconds, is too old. */
-const AHEAD_FOR = 3_000;
+/** Prefetched responses by URL. */
+const prefetched = new Map<string, Promise<unknown>>();
+/** Milliseconds after which a prefetched response is dropped. */
+const PREFETCH_MAX_AGE = 3_000;
 
-/** A request whose answer the first `getJson` with the same address takes. */
-export function askAhead<T>(path: string, query?: Query): Promise<T> {
+/** Sends a request now. The first `getJson` with the same URL returns its response. */
+export function prefetchJson<T>(path: string, query?: Query): Promise<T> {
   const url = address(path, query);
-  const asked = getJson<T>(path, query);
-  asked.catch(() => undefined); // who takes it hears of it
-  ahead.set(url, asked);
-  setTimeout(() => ahead.delete(url), AHEAD_FOR);
-  return asked;
+  const response = getJson<T>(path, query);
+  response.catch(() => undefined); // reported by the `getJson` that uses the response
+  prefetched.set(url, response);
+  setTimeout(() => prefetched.delete(url), PREFETCH_MAX_AGE);
+  return response;
 }
 
 export async function getJson<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
   const url = address(path, query);
-  const asked = ahead.get(url);
-  ahead.delete(url);
-  return ((await asked) ?? (await (await ask(url, { signal })).json())) as T;
+  const early = prefetched.get(url);
+  prefetched.delete(url);
+  return ((await early) ?? (await (await request(url, { signal })).json())) as T;
 }
 
 export async function sendJson<T>(
@@ -106,7 +104,7 @@ export async function sendJson<T>(
   body?: unknown,
   query?: Query,
 ): Promise<T> {
-  const response = await ask(path, {
+  const response = await request(path, {
     method,
     query,
     headers: body === undefined ? {} : { "content-type": "application/json" },
@@ -116,7 +114,7 @@ export async function sendJson<T>(
   return (text ? JSON.parse(text) : undefined) as T;
 }
 
-/** A page of a list, and the cursor of the next one. */
+/** A page of a list, and the cursor of the next page. */
 export interface Listing<T> {
   readonly items: readonly T[];
   readonly next?: string | null;

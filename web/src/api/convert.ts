@@ -1,6 +1,6 @@
-/** What somebody pastes, and what the server makes of it. */
+/** Inspection and conversion of pasted text. */
 import type { Message } from "../partita.gen";
-import { ask, getJson, type Listing } from "./client";
+import { getJson, type Listing, request } from "./client";
 
 export interface FormatInfo {
   readonly name: string;
@@ -8,7 +8,7 @@ export interface FormatInfo {
   readonly reads: boolean;
   readonly writes: boolean;
   readonly streams: boolean;
-  /** Whether it has room for what it has no place for. */
+  /** Whether the format can embed what it cannot represent. */
   readonly carries: boolean;
 }
 
@@ -16,11 +16,10 @@ export interface FormatGuess {
   readonly format: string;
   readonly confidence: number;
   readonly why: string;
-  /** What it could be nearly as well. */
+  /** Other formats that are almost as likely. */
   readonly rivals?: readonly FormatGuess[];
 }
 
-/** How bad a loss is. */
 export type Severity = "lost" | "changed" | "repaired" | "minor";
 
 export interface InspectedLoss {
@@ -56,8 +55,8 @@ export interface Inspection {
   readonly problem?: { readonly what: string; readonly where?: string; readonly hint?: string };
 }
 
-/** How many bytes the server looks at. */
-export const MOST_BYTES = 32 * 1024 * 1024;
+/** The size limit of the server. */
+export const MAX_BYTES = 32 * 1024 * 1024;
 
 export const listFormats = (signal?: AbortSignal): Promise<Listing<FormatInfo>> =>
   getJson("api/formats", {}, signal);
@@ -67,7 +66,7 @@ export async function inspect(
   { from, to, carry }: { from: string | null; to: string; carry: boolean },
   signal?: AbortSignal,
 ): Promise<Inspection> {
-  const response = await ask("api/inspect", {
+  const response = await request("api/inspect", {
     method: "POST",
     query: { from, to, carry: carry ? "true" : null },
     headers: { "content-type": "application/octet-stream" },

@@ -1,6 +1,6 @@
 /** Server-sent events, read with `fetch`: an `EventSource` cannot send an Authorization header. */
 
-import { ask, type Query } from "./client";
+import { type Query, request } from "./client";
 
 export interface ServerEvent {
   readonly id?: string;
@@ -10,7 +10,7 @@ export interface ServerEvent {
 
 /** The events of a stream, until it ends or `signal` aborts. */
 export async function* events(path: string, query: Query, signal: AbortSignal): AsyncGenerator<ServerEvent> {
-  yield* eventsOf(await ask(path, { query, signal, headers: { accept: "text/event-stream" } }));
+  yield* eventsOf(await request(path, { query, signal, headers: { accept: "text/event-stream" } }));
 }
 
 /** The events of a response. */

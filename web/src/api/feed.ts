@@ -1,4 +1,4 @@
-/** What changes on the server, as it changes. */
+/** The feed of changes on the server. */
 
 import type { RunStatus } from "../partita.gen";
 import { Problem } from "./client";
@@ -13,8 +13,8 @@ export interface ImportStatus {
 }
 
 export interface FeedListener {
-  /** The feed begins, again after it broke off: what happened meanwhile was not told. */
-  readonly begun: (again: boolean) => void;
+  /** The feed has connected. `again` after an interruption: changes in between were not reported. */
+  readonly connected: (again: boolean) => void;
   readonly threads: (items: readonly { readonly id: string; readonly updatedAt: string }[]) => void;
   readonly runs: (
     items: readonly { readonly id: string; readonly threadId: string; readonly status: RunStatus | null }[],
@@ -23,28 +23,28 @@ export interface FeedListener {
   readonly import: (status: ImportStatus) => void;
 }
 
-const LONGEST = 15_000;
+const MAX_RETRY_DELAY = 15_000;
 
-/** Listen until `signal` says so; where the connection breaks, begin again, more and more patiently. */
+/** Listens until `signal` aborts. Reconnects with exponential backoff. */
 export async function listen(listener: FeedListener, signal: AbortSignal): Promise<void> {
-  let wait = 500;
+  let delay = 500;
   for (let again = false; !signal.aborted; again = true) {
     try {
       for await (const { event, data } of events("api/feed", {}, signal)) {
-        if (wait > 0) listener.begun(again);
-        wait = 0;
-        hear(listener, event, JSON.parse(data));
+        if (delay > 0) listener.connected(again);
+        delay = 0;
+        dispatch(listener, event, JSON.parse(data));
       }
     } catch (error) {
       if (signal.aborted || (error instanceof Problem && error.status >= 400 && error.status < 500)) return;
     }
-    wait = Math.min(Math.max(wait * 2, 500), LONGEST);
-    await pause(wait, signal);
+    delay = Math.min(Math.max(delay * 2, 500), MAX_RETRY_DELAY);
+    await pause(delay, signal);
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what the server writes, read by the name of the event
-function hear(listener: FeedListener, event: string, data: any): void {
+// biome-ignore lint/suspicious/noExplicitAny: the event name determines the type
+function dispatch(listener: FeedListener, event: string, data: any): void {
   if (event === "threads") listener.threads(data.items);
   else if (event === "runs") listener.runs(data.items);
   else if (event === "deleted") listener.deleted(data.items);

@@ -1,17 +1,17 @@
-/** Messages of a thread, piece by piece; what they came from; their branches. */
+/** Messages of a thread: outline, pages, branches and raw events. */
 import type { Message, MessageType, Thread, ToolView } from "../partita.gen";
-import { address, askAhead, getJson, type Listing, sendJson } from "./client";
+import { address, getJson, type Listing, prefetchJson, sendJson } from "./client";
 
-/** A message in a few words: enough to keep its place in a list. */
+/** The facts about a message that its row in a list needs before the message has loaded. */
 export interface OutlineRow {
   readonly id: string;
   readonly seq: number;
   readonly role: Message["role"];
   readonly type: MessageType;
   readonly createdAt: string;
-  /** How many bytes it takes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Another one when the message has changed. */
+  /** Changes when the message changes. */
   readonly version: number;
 }
 
@@ -28,26 +28,26 @@ export interface UsageTotals {
 
 export interface Outline {
   readonly rows: readonly OutlineRow[];
-  /** Of a message with others in its place on other branches: all of them, in order. */
+  /** By message id: the messages at the same position on all branches, in order. */
   readonly siblings: Readonly<Record<string, readonly string[]>>;
   readonly models: readonly string[];
   readonly usage: UsageTotals;
 }
 
 type OutlineItem = readonly [string, number, Message["role"], MessageType, string, number, number];
-type OutlineFound = { readonly items: readonly OutlineItem[] } & Omit<Outline, "rows">;
+type OutlineResponse = { readonly items: readonly OutlineItem[] } & Omit<Outline, "rows">;
 
 const at = (threadId: string, ...more: readonly string[]) =>
   ["api/threads", ...[threadId, ...more].map(encodeURIComponent)].join("/");
 
-/** The branch through a message, or the active one. */
+/** The outline of the branch through a message, or of the active branch. */
 export async function getOutline(
   threadId: string,
   branch: string | null,
   internal: boolean,
   signal?: AbortSignal,
 ): Promise<Outline> {
-  const found = await getJson<OutlineFound>(at(threadId, "outline"), { branch, internal }, signal);
+  const found = await getJson<OutlineResponse>(at(threadId, "outline"), { branch, internal }, signal);
   const rows = found.items.map(([id, seq, role, type, createdAt, size, version]) => ({
     id,
     seq,
@@ -60,29 +60,29 @@ export async function getOutline(
   return { rows, siblings: found.siblings, models: found.models, usage: found.usage };
 }
 
-/** The path of a part, and when it began and ended. */
+/** The path of a part, its start and its end. */
 export type PartTime = readonly [string, string | null, string | null];
 
 export interface MessagePage extends Listing<Message> {
   readonly timings?: Readonly<Record<string, readonly PartTime[]>>;
-  /** By message: what its tool calls are, by their JSON Pointers into the message. */
+  /** By message id: the views of its tool calls, by JSON Pointer into the message. */
   readonly views?: Readonly<Record<string, Readonly<Record<string, ToolView>>>>;
 }
 
-/** How many messages are asked for at once: more would take long to read. */
+/** Messages per request. */
 export const PAGE = 25;
 
-/** Where these messages are, of whichever branch; large values stay outside as `blob:` urls. */
-function messagesAt(threadId: string, ids: readonly string[]): string {
+/** The URL of messages of any branch. Large values are returned as `blob:` URLs. */
+function messagesUrl(threadId: string, ids: readonly string[]): string {
   const url = new URL(address(at(threadId, "messages"), { blobs: "reference", timings: true, views: true }));
   for (const id of ids) url.searchParams.append("ids", id);
   return url.href;
 }
 
 export const getMessages = (threadId: string, ids: readonly string[]): Promise<MessagePage> =>
-  getJson(messagesAt(threadId, ids));
+  getJson(messagesUrl(threadId, ids));
 
-/** What these calls of a thread are: of calls that the server has not stored, or not yet. */
+/** The views of tool calls that the server has not stored (yet). */
 export async function classifyCalls(
   threadId: string,
   calls: readonly object[],
@@ -90,33 +90,26 @@ export async function classifyCalls(
   return (await sendJson<{ views: ToolView[] }>("POST", "api/tool-views", { threadId, calls })).views;
 }
 
-/** Asks for what a conversation opens with before it is drawn: with its end, unless something else is wanted. */
-export async function askForThread(threadId: string, withEnd: boolean): Promise<void> {
-  const outline = askAhead<OutlineFound>(at(threadId, "outline"), { internal: false });
-  void askAhead(at(threadId));
+/** Prefetches what a conversation needs to open; with `withEnd`, its last messages, too. */
+export async function prefetchThread(threadId: string, withEnd: boolean): Promise<void> {
+  const outline = prefetchJson<OutlineResponse>(at(threadId, "outline"), { internal: false });
+  void prefetchJson(at(threadId));
   if (!withEnd) return;
   const { items } = await outline;
   const last = Math.floor((items.length - 1) / PAGE) * PAGE;
   for (const start of [last, last - PAGE].filter((one) => one >= 0))
-    void askAhead(
-      messagesAt(
+    void prefetchJson(
+      messagesUrl(
         threadId,
         items.slice(start, start + PAGE).map(([id]) => id),
       ),
     );
 }
 
-export const getThread = (threadId: string): Promise<Thread> => getJson(at(threadId));
-
 export const switchBranch = (threadId: string, messageId: string): Promise<Thread> =>
   sendJson("POST", at(threadId, "branch"), { messageId });
 
-export const forkThread = (threadId: string, messageId: string): Promise<Thread> =>
-  sendJson("POST", at(threadId, "fork"), { messageId });
-
-export const cloneThread = (threadId: string): Promise<Thread> => sendJson("POST", at(threadId, "clone"), {});
-
-/** A record of the log that a message came from. */
+/** A raw log record of a message. */
 export interface RawRecord {
   readonly seq: number;
   readonly time: string;
@@ -128,9 +121,9 @@ export interface RawRecord {
 
 export interface RawPage {
   readonly items: readonly RawRecord[];
-  /** Whether these are the message's events for certain. */
+  /** False if the events only mention the message. */
   readonly exact: boolean;
-  /** Why there are none. */
+  /** Why there are no events. */
   readonly reason?: string;
   readonly next?: string;
 }

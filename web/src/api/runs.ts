@@ -1,4 +1,4 @@
-/** Runs: what they are, what happened in them and when, and how two of them compare. */
+/** Runs: their data, timeline and log, and the comparison of two runs. */
 import type { AssistantMessage, Chunk, Message, Run, Thread } from "../partita.gen";
 import { getJson, type Listing } from "./client";
 
@@ -7,10 +7,7 @@ const encoded = encodeURIComponent;
 export const getRun = (id: string, signal?: AbortSignal): Promise<Run> =>
   getJson(`api/runs/${encoded(id)}`, {}, signal);
 
-export const getThread = (id: string, signal?: AbortSignal): Promise<Thread> =>
-  getJson(`api/threads/${encoded(id)}`, {}, signal);
-
-/** The message of that id, of any branch; undefined where it is not stored (yet). */
+/** A message of any branch; undefined if it is not stored (yet). */
 export async function findMessage(
   threadId: string,
   id: string,
@@ -21,20 +18,20 @@ export async function findMessage(
     .items[0];
 }
 
-/** Runs, the newest first; of one thread, or of all. */
+/** Runs of one thread or of all threads, newest first. */
 export const listRuns = (
   query: { threadId?: string; limit?: number; cursor?: string },
   signal?: AbortSignal,
 ): Promise<Listing<Run>> => getJson("api/runs", query, signal);
 
-/** Something that happened in a run. */
+/** An event of a run's timeline. */
 export interface TimelineEvent {
   readonly seq: number;
   /** Milliseconds since the run began. */
   readonly time: number;
-  /** Absent where the agent's bytes gave no chunk. */
+  /** Absent if the agent's bytes produced no chunk. */
   readonly chunk?: Chunk;
-  /** The record of the log that holds the agent's bytes. */
+  /** The log record with the agent's bytes. */
   readonly raw?: number;
 }
 
@@ -42,20 +39,20 @@ export interface TimelinePage {
   readonly items: readonly TimelineEvent[];
   readonly total: number;
   readonly atWork: boolean;
-  /** The run was imported, and its messages are told once more. */
+  /** The run was imported: its timeline is made from its messages, at an even pace. */
   readonly retold: boolean;
   readonly startedAt?: string;
   readonly next?: number;
 }
 
-/** Events after a number. With `wait`, a run at work is given so many seconds to bring more. */
+/** Events after a sequence number. With `wait`, the server waits that many seconds for events of an active run. */
 export const readTimeline = (
   id: string,
   query: { after: number; limit?: number; wait?: number },
   signal?: AbortSignal,
 ): Promise<TimelinePage> => getJson(`api/runs/${encoded(id)}/timeline`, query, signal);
 
-/** A run as it was when a chunk had just come. */
+/** The messages of a run after the chunk `seq`. */
 export interface Moment {
   readonly seq: number;
   readonly messages: readonly AssistantMessage[];
@@ -64,7 +61,7 @@ export interface Moment {
 export const readMoment = (id: string, seq: number, signal?: AbortSignal): Promise<Moment> =>
   getJson(`api/runs/${encoded(id)}/at`, { seq, internal: true }, signal);
 
-/** An entry of a log: a chunk, and what the agent sent. */
+/** A log record: a chunk and the agent's bytes. */
 export interface LogRecord {
   readonly seq: number;
   readonly time: string;
@@ -96,7 +93,7 @@ export interface Difference {
   readonly new?: unknown;
 }
 
-/** A part as JSON; its long texts are cut. */
+/** A part as JSON. Long texts are truncated. */
 export type ShownPart = Readonly<Record<string, unknown>> & { readonly type: string };
 
 export interface PartDiff {
@@ -120,7 +117,7 @@ export interface RunDiff {
 export const diffRuns = (a: string, b: string, signal?: AbortSignal): Promise<RunDiff> =>
   getJson(`api/runs/${encoded(a)}/diff/${encoded(b)}`, {}, signal);
 
-/** Sessions whose words or title have `text`, or those of these ids; the last used ones first. */
+/** Threads whose text or title contains `text`, or with these ids; the most recently used first. */
 export const findThreads = (
   query: { text?: string; ids?: readonly string[]; limit?: number },
   signal?: AbortSignal,

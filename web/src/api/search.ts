@@ -1,4 +1,4 @@
-/** Full-text search: passages with the words that were found. */
+/** Full-text search. */
 
 import { getJson, type Listing, type Query } from "./client";
 
@@ -9,7 +9,7 @@ export interface Hit {
   readonly title?: string | null;
   readonly field: string;
   readonly snippet: string;
-  /** From where to where in the snippet the words stand, in code points. */
+  /** Start and end of each match in the snippet, in code points. */
   readonly highlights: readonly (readonly [number, number])[];
   readonly createdAt: string;
 }

@@ -1,8 +1,8 @@
-/** A thread as a file. */
-import { ask } from "./client";
+/** Export of a thread as a file. */
+import { request as send } from "./client";
 
 export type ShareFormat = "html" | "markdown" | "jsonl" | "fixture";
-export type Leaving = "reasoning" | "tool-outputs" | "tool-calls" | "files" | "system" | "sub-agents";
+export type ExcludedKind = "reasoning" | "tool-outputs" | "tool-calls" | "files" | "system" | "sub-agents";
 
 export interface ShareRequest {
   readonly format: ShareFormat;
@@ -13,7 +13,7 @@ export interface ShareRequest {
     readonly keep?: readonly string[];
   };
   readonly leaveOut: {
-    readonly kinds?: readonly Leaving[];
+    readonly kinds?: readonly ExcludedKind[];
     readonly messages?: readonly string[];
     readonly parts?: readonly { readonly message: string; readonly path: string }[];
   };
@@ -43,29 +43,28 @@ export interface SharePreview {
 
 const at = (threadId: string): string => `api/threads/${encodeURIComponent(threadId)}/share`;
 
+const post = (path: string, body: ShareRequest, signal?: AbortSignal): Promise<Response> =>
+  send(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal,
+  });
+
 export async function previewShare(
   threadId: string,
   request: ShareRequest,
   signal?: AbortSignal,
 ): Promise<SharePreview> {
-  const response = await ask(`${at(threadId)}/preview`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(request),
-    signal,
-  });
-  return (await response.json()) as SharePreview;
+  return (await post(`${at(threadId)}/preview`, request, signal)).json() as Promise<SharePreview>;
 }
 
 export async function shareFile(
   threadId: string,
   request: ShareRequest,
 ): Promise<{ name: string; data: Blob }> {
-  const response = await ask(at(threadId), {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(request),
-  });
-  const said = response.headers.get("content-disposition") ?? "";
-  return { name: /filename="([^"]+)"/.exec(said)?.[1] ?? "conversation", data: await response.blob() };
+  const response = await post(at(threadId), request);
+  const disposition = response.headers.get("content-disposition") ?? "";
+  const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? "conversation";
+  return { name, data: await response.blob() };
 }

@@ -1,11 +1,11 @@
-/** Threads: as the list shows them, what there is to choose from, and what can be changed about one. */
+/** Threads: list, facets and changes. */
 
 import type { RunStatus, Thread } from "../partita.gen";
-import { ask, authorization, getJson, type Listing, type Query, sendJson } from "./client";
+import { authorization, getJson, type Listing, type Query, request, sendJson } from "./client";
 
 export interface ThreadSummary {
   readonly thread: Thread;
-  /** Of a thread without a title: how its first question begins. */
+  /** The beginning of the first question, if the thread has no title. */
   readonly preview?: string | null;
   readonly models?: readonly string[];
   readonly errors?: number;
@@ -49,6 +49,8 @@ export const listSummaries = (query: Query, signal?: AbortSignal): Promise<Listi
 export const getFacets = (query: Query, signal?: AbortSignal): Promise<Facets> =>
   getJson("api/facets", query, signal);
 
+export const getThread = (id: string, signal?: AbortSignal): Promise<Thread> => getJson(at(id), {}, signal);
+
 export const renameThread = (id: string, title: string): Promise<Thread> =>
   sendJson("PATCH", at(id), { title: title || null });
 
@@ -57,11 +59,13 @@ export const pinThread = (id: string, pinned: boolean): Promise<Thread> =>
 
 export const copyThread = (id: string): Promise<Thread> => sendJson("POST", `${at(id)}/clone`, {});
 
-/** Delete a thread; with `leaving`, although the page goes away. One that is gone already is fine. */
-export async function deleteThread(id: string, leaving = false): Promise<void> {
-  await ask(at(id), { method: "DELETE", keepalive: leaving, headers: authorization() }).catch(
-    (error: unknown) => {
-      if ((error as { status?: number }).status !== 404) throw error;
-    },
-  );
+/** Copies a thread up to a message. */
+export const forkThread = (id: string, messageId: string, title?: string): Promise<Thread> =>
+  sendJson("POST", `${at(id)}/fork`, { messageId, title });
+
+/** Deletes a thread; with `keepalive`, even while the page unloads. A missing thread is not an error. */
+export async function deleteThread(id: string, keepalive = false): Promise<void> {
+  await request(at(id), { method: "DELETE", keepalive, headers: authorization() }).catch((error: unknown) => {
+    if ((error as { status?: number }).status !== 404) throw error;
+  });
 }

@@ -8,7 +8,7 @@ import { Toasts } from "../ui/Toasts";
 import { Guard } from "./Guard";
 import { Shell } from "./Shell";
 
-// What the first view does not need comes when it is asked for.
+// Views that the first screen does not need are loaded on demand.
 const NewChat = lazy(() => import("../chat/NewChat").then((it) => ({ default: it.NewChat })));
 const Replay = lazy(() => import("../replay/Replay").then((it) => ({ default: it.Replay })));
 const Compare = lazy(() => import("../compare/Compare").then((it) => ({ default: it.Compare })));
@@ -41,7 +41,7 @@ function View({ place }: { place: Place }) {
   const [first, id] = place.path;
   switch (first) {
     case undefined:
-      return <Empty title="Choose a session">Press j and k to walk through them, / to search.</Empty>;
+      return <Empty title="Choose a session">Press j and k to move through the list, / to search.</Empty>;
     case "t":
       return id ? (
         <Conversation key={id} threadId={id} message={place.query.get("m")} part={place.query.get("p")} />
@@ -57,6 +57,6 @@ function View({ place }: { place: Place }) {
     case "convert":
       return <Convert />;
     default:
-      return <Empty title="There is nothing here">The address may be from another release.</Empty>;
+      return <Empty title="Page not found">The address may be from another release.</Empty>;
   }
 }

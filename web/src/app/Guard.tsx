@@ -5,15 +5,15 @@ import { Button } from "../ui/Button";
 import { Failure } from "../ui/States";
 import styles from "./Guard.module.css";
 
-/** Lets the page be used where the server lets this browser in; else asks for a key. */
+/** Shows the page if the server accepts the browser's requests, else a form for the API key. */
 export function Guard({ children }: { children: ReactNode }) {
-  const asked = useAgents(); // what the page needs anyway tells whether it is let in
-  if (asked.data) return children;
-  if (asked.error instanceof Problem && asked.error.status === 401) {
-    return <KeyForm wrong={accessKey() !== null} retry={() => void asked.refetch()} />;
+  const { data, error, refetch } = useAgents(); // a request that the page needs anyway
+  if (data) return children;
+  if (error instanceof Problem && error.status === 401) {
+    return <KeyForm wrong={accessKey() !== null} retry={() => void refetch()} />;
   }
-  if (asked.error) return <Failure error={asked.error} retry={() => void asked.refetch()} />;
-  return children; // what is asked meanwhile is refused on its own
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  return children; // until the response arrives, every other request handles its own errors
 }
 
 function KeyForm({ wrong, retry }: { wrong: boolean; retry: () => void }) {
@@ -26,8 +26,8 @@ function KeyForm({ wrong, retry }: { wrong: boolean; retry: () => void }) {
   return (
     <main className={styles.guard}>
       <form onSubmit={enter} className={styles.form}>
-        <h1>This server asks for a key</h1>
-        <label htmlFor="key">Key</label>
+        <h1>This server requires an API key</h1>
+        <label htmlFor="key">API key</label>
         <input
           id="key"
           type="password"
@@ -35,13 +35,13 @@ function KeyForm({ wrong, retry }: { wrong: boolean; retry: () => void }) {
           value={key}
           onChange={(event) => setKey(event.target.value)}
         />
-        {wrong && <p role="alert">The server does not know this key.</p>}
+        {wrong && <p role="alert">The server rejected this key.</p>}
         <p>
-          Open the address that <code>partita serve</code> printed, or make a key with{" "}
-          <code>partita keys create --resource NAME</code>. This tab forgets it when it is closed.
+          Open the address that <code>partita serve</code> printed, or create a key with{" "}
+          <code>partita keys create --resource NAME</code>. The key is deleted when this tab is closed.
         </p>
         <Button kind="primary" type="submit" disabled={!key.trim()}>
-          Enter
+          Continue
         </Button>
       </form>
     </main>

@@ -4,10 +4,10 @@ import styles from "./Help.module.css";
 
 const NAMES: Record<string, string> = { mod: /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl" };
 
-/** Every key that does something where one is. */
+/** The keyboard shortcuts that are active now. */
 export function Help({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl className={styles.keys}>
         {activeHotkeys().map(({ keys, what }) => (
           <div key={keys + what}>

@@ -31,7 +31,7 @@ const SECTIONS = [
   { name: "convert", label: "Convert", to: href(["convert"]), keys: "g c", icon: FileJson2 },
 ] as const;
 
-/** The frame of every view: the sections, the list where there is one, the view. */
+/** The frame of every view: navigation, sidebar and view. */
 export function Shell({ section, sidebar, detail, children }: Props) {
   const [help, setHelp] = useState(false);
   useHotkeys([
@@ -41,7 +41,7 @@ export function Shell({ section, sidebar, detail, children }: Props) {
   return (
     <div className={styles.shell} data-detail={detail} data-sidebar={sidebar !== undefined}>
       <button type="button" className={styles.skip} onClick={() => document.getElementById("main")?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <nav className={styles.rail} aria-label="Sections">
         {SECTIONS.map((one) => (

@@ -1,4 +1,4 @@
-/** Dark or light: as the system has it, unless somebody chose. */
+/** The colour theme: that of the system unless the user selects one. */
 import { useSyncExternalStore } from "react";
 
 export type Theme = "system" | "light" | "dark";
@@ -8,8 +8,8 @@ const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
 
 export function theme(): Theme {
-  const said = localStorage.getItem(NAME);
-  return said === "light" || said === "dark" ? said : "system";
+  const stored = localStorage.getItem(NAME);
+  return stored === "light" || stored === "dark" ? stored : "system";
 }
 
 export function applyTheme(): void {

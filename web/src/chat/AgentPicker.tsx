@@ -8,13 +8,13 @@ interface Props {
   readonly disabled?: boolean;
 }
 
-/** Who is asked. Those who cannot be are greyed, with what is missing. */
+/** Selects an agent. Unavailable agents are disabled, with what is missing. */
 export function AgentPicker({ agents, value, onChange, disabled }: Props) {
   return (
     <select
       className={styles.picker}
       aria-label="Agent"
-      title="Who is asked"
+      title="Agent that receives the message"
       value={value ?? ""}
       disabled={disabled}
       onChange={(event) => onChange(event.target.value)}

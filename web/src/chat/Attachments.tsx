@@ -1,20 +1,20 @@
 import { FileText, X } from "lucide-react";
 import { IconButton } from "../ui/Button";
 import { bytes } from "../ui/format";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import styles from "./Attachments.module.css";
-import type { Attached } from "./attachments";
+import type { AttachedFile } from "./attachments";
 
 interface Props {
-  readonly files: readonly Attached[];
+  readonly files: readonly AttachedFile[];
   readonly onRemove: (key: number) => void;
 }
 
-/** The files that go with the next message. */
+/** The files of the next message. */
 export function Attachments({ files, onRemove }: Props) {
   if (!files.length) return null;
   return (
-    <ul className={styles.files} aria-label="Attached files">
+    <ul className={styles.files} aria-label="AttachedFile files">
       {files.map((file) => (
         <li key={file.key} className={styles.file}>
           {file.mediaType.startsWith("image/") ? (

@@ -16,84 +16,84 @@ import { useHotkeys } from "../ui/hotkeys";
 import { toastError } from "../ui/Toasts";
 import { AgentPicker } from "./AgentPicker";
 import { Attachments } from "./Attachments";
+import { blockedReason } from "./agentChoice";
 import { useAttachments } from "./attachments";
 import styles from "./Composer.module.css";
-import { hindrance } from "./continuing";
 import { useDraft } from "./draft";
 import { ForkAndContinue } from "./ForkAndContinue";
-import type { Live, LiveStatus, Sending } from "./live";
+import type { Live, LiveStatus, OutgoingMessage } from "./live";
 
-/** What a composer needs of a live thread; a new chat has nothing to stop. */
-export type Speaking = Pick<Live, "busy" | "status" | "error" | "send" | "stop">;
+/** The members of a live thread that a composer uses. */
+export type ComposerActions = Pick<Live, "busy" | "status" | "error" | "send" | "stop">;
 
 interface Props {
-  readonly live: Speaking;
-  /** The thread that is gone on with; none: a new one is begun. */
+  readonly live: ComposerActions;
+  /** The thread to continue; absent for a new chat. */
   readonly thread?: Thread;
   readonly agent: string | undefined;
-  /** Somebody else shall be asked; absent where that is decided elsewhere. */
+  /** Called when the user selects another agent; absent if the agent is selected elsewhere. */
   readonly onChoose?: (agent: string) => void;
   readonly autoFocus?: boolean;
 }
 
-const SAYS: Readonly<Record<LiveStatus, string>> = {
+const STATUS_TEXT: Readonly<Record<LiveStatus, string>> = {
   idle: "",
   sending: "Sending …",
-  streaming: "Answering …",
-  waiting: "It has asked something, and goes on once you have answered above.",
-  reconnecting: "The server does not answer. Trying again …",
+  streaming: "Responding …",
+  waiting: "The agent is waiting for your approval above.",
+  reconnecting: "The server does not respond. Retrying …",
 };
 
-const MOST_HEIGHT = 260;
+const MAX_HEIGHT = 260;
 
-/** Where one writes: Enter sends, Shift and Enter begin a new line. */
+/** The input for messages. Enter sends, Shift+Enter starts a new line. */
 export function Composer({ live, thread, agent, onChoose, autoFocus = false }: Props) {
   const { data: agents } = useAgents();
   if (!agents) return null;
-  const hindered = hindrance(thread, agents);
-  if (hindered && thread) return <ForkAndContinue thread={thread} agents={agents} why={hindered} />;
-  return <Writing {...{ live, thread, agent, onChoose, autoFocus, agents, hindered }} />;
+  const blocked = blockedReason(thread, agents);
+  if (blocked && thread) return <ForkAndContinue thread={thread} agents={agents} reason={blocked} />;
+  return <ComposerForm {...{ live, thread, agent, onChoose, autoFocus, agents, blocked }} />;
 }
 
-interface WritingProps extends Props {
+interface FormProps extends Props {
   readonly agents: readonly AgentInfo[];
-  readonly hindered: string | null;
+  readonly blocked: string | null;
 }
 
-function Writing({ live, thread, agent, onChoose, autoFocus, agents, hindered }: WritingProps) {
+function ComposerForm({ live, thread, agent, onChoose, autoFocus, agents, blocked }: FormProps) {
   const [text, setText] = useDraft(thread?.id ?? "new");
   const { files, add, remove, set } = useAttachments();
   const [over, setOver] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const can = !live.busy && !hindered && agent !== undefined && (text.trim() !== "" || files.length > 0);
+  const canSend = !live.busy && !blocked && agent !== undefined && (text.trim() !== "" || files.length > 0);
 
-  useGrowing(area, text);
+  useAutoHeight(area, text);
   useEffect(() => {
     if (autoFocus) area.current?.focus();
   }, [autoFocus]);
   useHotkeys([{ keys: "c", what: "Write a message", run: () => area.current?.focus() }]);
 
   const send = () => {
-    if (!can) return;
-    const what: Sending = {
+    if (!canSend) return;
+    const message: OutgoingMessage = {
       text: text.trim(),
       files: files.map(({ url, mediaType, filename }) => ({ url, mediaType, filename })),
       agent,
     };
     setText("");
     set([]);
-    live.send(what).catch((error: unknown) => {
-      // What was not sent is not lost, unless something else has been written since.
+    live.send(message).catch((error: unknown) => {
+      // Restores the message unless the user has written something else since.
       if (!area.current?.value) {
-        setText(what.text);
+        setText(message.text);
         set(files);
       }
       if (!(error instanceof Problem)) toastError(error);
     });
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // While a word is being composed, Enter takes the word.
+    // In an input method editor, Enter accepts the composed word.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing || event.keyCode === 229)
       return;
     event.preventDefault();
@@ -155,7 +155,7 @@ function Writing({ live, thread, agent, onChoose, autoFocus, agents, hindered }:
             <Paperclip size={16} />
           </IconButton>
           {onChoose && <AgentPicker agents={agents} value={agent} onChange={onChoose} disabled={live.busy} />}
-          <Says live={live} hindered={hindered} />
+          <Status live={live} blocked={blocked} />
           {live.busy ? (
             <button type="button" className={styles.stop} onClick={() => live.stop().catch(toastError)}>
               <Square size={12} fill="currentColor" aria-hidden />
@@ -165,7 +165,7 @@ function Writing({ live, thread, agent, onChoose, autoFocus, agents, hindered }:
             <button
               type="submit"
               className={styles.send}
-              disabled={!can}
+              disabled={!canSend}
               aria-label="Send"
               title="Send (Enter)"
             >
@@ -178,28 +178,27 @@ function Writing({ live, thread, agent, onChoose, autoFocus, agents, hindered }:
   );
 }
 
-/** How it stands, in words. */
-function Says({ live, hindered }: { live: Speaking; hindered: string | null }) {
+function Status({ live, blocked }: { live: ComposerActions; blocked: string | null }) {
   const { error } = live;
   const hint = error instanceof Problem && error.hint;
   return (
-    <span className={styles.says} role="status">
+    <span className={styles.status} role="status">
       {error ? (
         <span className={styles.error}>{hint ? `${error.message} ${hint}` : error.message}</span>
       ) : (
-        (hindered ?? SAYS[live.status])
+        (blocked ?? STATUS_TEXT[live.status])
       )}
     </span>
   );
 }
 
-/** A text area as high as what is in it. */
-function useGrowing(area: { readonly current: HTMLTextAreaElement | null }, text: string): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the text that changes the height
+/** Fits the height of a text area to its text. */
+function useAutoHeight(area: { readonly current: HTMLTextAreaElement | null }, text: string): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height depends on the text
   useLayoutEffect(() => {
     const element = area.current;
     if (!element) return;
     element.style.height = "auto";
-    element.style.height = `${Math.min(element.scrollHeight, MOST_HEIGHT)}px`;
+    element.style.height = `${Math.min(element.scrollHeight, MAX_HEIGHT)}px`;
   }, [area, text]);
 }

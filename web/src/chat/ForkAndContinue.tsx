@@ -1,23 +1,24 @@
 import { GitFork } from "lucide-react";
 import { useState } from "react";
-import { type AgentInfo, forkThread, isAvailable } from "../api/agents";
+import { type AgentInfo, isAvailable } from "../api/agents";
+import { forkThread } from "../api/threads";
 import type { Thread } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { go, toThread } from "../ui/routing";
 import { toastError } from "../ui/Toasts";
 import { AgentPicker } from "./AgentPicker";
-import { agentFor, rememberAgent } from "./continuing";
+import { agentFor, rememberAgent } from "./agentChoice";
 import styles from "./ForkAndContinue.module.css";
 
 interface Props {
   readonly thread: Thread;
   readonly agents: readonly AgentInfo[];
-  /** Why one cannot write in the thread itself. */
-  readonly why: string;
+  /** Why messages cannot be sent in the thread. */
+  readonly reason: string;
 }
 
-/** Instead of a place to write: a copy of the thread that somebody here can go on with. */
-export function ForkAndContinue({ thread, agents, why }: Props) {
+/** Replaces the composer of a read-only thread: forks the thread to continue the copy. */
+export function ForkAndContinue({ thread, agents, reason }: Props) {
   const [chosen, setChosen] = useState<string>();
   const agent = chosen ?? agentFor(thread, agents);
   const last = thread.activeLeafId;
@@ -29,7 +30,7 @@ export function ForkAndContinue({ thread, agents, why }: Props) {
   };
   return (
     <div className={styles.bar}>
-      <p className={styles.why}>{why}</p>
+      <p className={styles.reason}>{reason}</p>
       {last && agent && (
         <div className={styles.offer}>
           <Button icon={<GitFork size={15} aria-hidden />} onClick={() => void fork().catch(toastError)}>

@@ -3,38 +3,38 @@ import { type AgentInfo, createThread, isAvailable, useAgents } from "../api/age
 import { go, toThread } from "../ui/routing";
 import { Failure, Loading } from "../ui/States";
 import { toastError } from "../ui/Toasts";
-import { Composer, type Speaking } from "./Composer";
-import type { Sending } from "./live";
+import { Composer, type ComposerActions } from "./Composer";
+import type { OutgoingMessage } from "./live";
 import styles from "./NewChat.module.css";
-import { sendLater } from "./pending";
+import { setPendingMessage } from "./pendingMessages";
 
-/** What one may say to the demo agents: each shows something else. */
+/** Example questions for the demo agents. */
 const SUGGESTIONS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   demo: [
-    ["What is the weather?", "a tool is called"],
-    ["Approve a postcard", "a tool asks first"],
-    ["Ask the team", "sub-agents, two deep"],
+    ["What is the weather?", "a tool call"],
+    ["Approve a postcard", "a tool that needs approval"],
+    ["Ask the team", "sub-agents, two levels"],
     ["Edit the lamp", "a coding turn"],
     ["Show me markdown", "table, code, formula, diagram"],
     ["Think about the horizon", "reasoning, and a source"],
-    ["Ask the client", "a tool that this page runs"],
-    ["Tell a long story", "to stop or to resume"],
+    ["Ask the client", "a client-side tool"],
+    ["Tell a long story", "stop it or resume it"],
   ],
-  "demo-network": [["When shall we sail?", "a router hands work to others"]],
+  "demo-network": [["When shall we sail?", "a router delegates to agents"]],
 };
 
-const LONGEST_TITLE = 80;
+const MAX_TITLE_LENGTH = 80;
 
-/** A calm start: who is asked, and what. */
+/** The start of a new chat: agents, example questions and the composer. */
 export function NewChat() {
   const { data: agents, error, refetch } = useAgents();
   const [chosen, setChosen] = useState<string>();
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!agents) return <Loading />;
   const agent = agents.find((one) => one.name === chosen) ?? agents.find(isAvailable);
-  const begin = async (what: Sending) => {
-    const thread = await createThread(titleOf(what), agent?.name);
-    sendLater(thread.id, { ...what, agent: agent?.name });
+  const start = async (message: OutgoingMessage) => {
+    const thread = await createThread(titleOf(message), agent?.name);
+    setPendingMessage(thread.id, { ...message, agent: agent?.name });
     go(toThread(thread.id));
   };
   return (
@@ -42,20 +42,20 @@ export function NewChat() {
       <div className={styles.middle}>
         <h1 className={styles.title}>New chat</h1>
         <Agents agents={agents.filter(isAvailable)} chosen={agent?.name} onChoose={setChosen} />
-        <Suggestions agent={agent} onSay={(text) => void begin({ text }).catch(toastError)} />
-        <Missing agents={agents.filter((one) => !isAvailable(one))} />
+        <Suggestions agent={agent} onSelect={(text) => void start({ text }).catch(toastError)} />
+        <UnavailableAgents agents={agents.filter((one) => !isAvailable(one))} />
       </div>
-      <Composer live={speakingTo(begin)} agent={agent?.name} autoFocus />
+      <Composer live={composerActions(start)} agent={agent?.name} autoFocus />
     </div>
   );
 }
 
-const titleOf = ({ text, files = [] }: Sending): string => {
-  const words = text.split(/\s+/).join(" ").trim() || (files[0]?.filename ?? "New chat");
-  return words.length > LONGEST_TITLE ? `${words.slice(0, LONGEST_TITLE - 1)}…` : words;
+const titleOf = ({ text, files = [] }: OutgoingMessage): string => {
+  const title = text.split(/\s+/).join(" ").trim() || (files[0]?.filename ?? "New chat");
+  return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1)}…` : title;
 };
 
-const speakingTo = (send: Speaking["send"]): Speaking => ({
+const composerActions = (send: ComposerActions["send"]): ComposerActions => ({
   busy: false,
   status: "idle",
   error: null,
@@ -92,14 +92,14 @@ function Agents({ agents, chosen, onChoose }: AgentsProps) {
   );
 }
 
-function Suggestions({ agent, onSay }: { agent?: AgentInfo; onSay: (text: string) => void }) {
+function Suggestions({ agent, onSelect }: { agent?: AgentInfo; onSelect: (text: string) => void }) {
   const found = agent && Object.hasOwn(SUGGESTIONS, agent.name) ? SUGGESTIONS[agent.name] : undefined;
   if (!found) return null;
   return (
     <ul className={styles.suggestions} aria-label="Suggestions">
       {found.map(([text, what]) => (
         <li key={text}>
-          <button type="button" className={styles.suggestion} onClick={() => onSay(text)}>
+          <button type="button" className={styles.suggestion} onClick={() => onSelect(text)}>
             <span>{text}</span>
             <span className={styles.what}>{what}</span>
           </button>
@@ -109,8 +109,8 @@ function Suggestions({ agent, onSay }: { agent?: AgentInfo; onSay: (text: string
   );
 }
 
-/** Agents that are known, and cannot be asked yet. */
-function Missing({ agents }: { agents: readonly AgentInfo[] }) {
+/** Agents whose key or program is missing. */
+function UnavailableAgents({ agents }: { agents: readonly AgentInfo[] }) {
   if (!agents.length) return null;
   return (
     <section className={styles.missing} aria-label="Not set up yet">

@@ -1,20 +1,20 @@
-/** Files that go with a message, as `data:` urls. */
+/** The files of the next message, as `data:` URLs. */
 import { useCallback, useState } from "react";
 import { bytes } from "../ui/format";
 import { toast } from "../ui/Toasts";
 import type { Attachment } from "./live";
 
-/** All files of a message together: written as base64 they still fit into a request. */
-export const MOST_BYTES = 20_000_000;
+/** The limit for all files of a message. Encoded as base64 they still fit into a request. */
+export const MAX_BYTES = 20_000_000;
 
-export interface Attached extends Attachment {
+export interface AttachedFile extends Attachment {
   readonly key: number;
   readonly size: number;
 }
 
 let last = 0;
 
-async function read(file: File): Promise<Attached> {
+async function read(file: File): Promise<AttachedFile> {
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
@@ -25,30 +25,30 @@ async function read(file: File): Promise<Attached> {
   return { key: ++last, url, mediaType, filename: file.name || "file", size: file.size };
 }
 
-/** Which of these files still fit, given what is attached already. */
-export function fitting(files: readonly File[], attached: number): readonly [File[], File[]] {
-  const taken: File[] = [];
-  const refused: File[] = [];
+/** Splits files into those that fit beside `attached` bytes and those that do not. */
+export function splitBySize(files: readonly File[], attached: number): readonly [File[], File[]] {
+  const accepted: File[] = [];
+  const rejected: File[] = [];
   let sum = attached;
   for (const file of files) {
-    const fits = sum + file.size <= MOST_BYTES;
-    (fits ? taken : refused).push(file);
+    const fits = sum + file.size <= MAX_BYTES;
+    (fits ? accepted : rejected).push(file);
     if (fits) sum += file.size;
   }
-  return [taken, refused];
+  return [accepted, rejected];
 }
 
 export function useAttachments() {
-  const [files, setFiles] = useState<readonly Attached[]>([]);
+  const [files, setFiles] = useState<readonly AttachedFile[]>([]);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const add = useCallback(
-    async (given: readonly File[]) => {
-      const [taken, refused] = fitting(given, size);
-      if (refused.length) {
-        const names = refused.map((file) => file.name).join(", ");
-        toast(`Too large: ${names}. All files together may have ${bytes(MOST_BYTES)}.`, { bad: true });
+    async (added: readonly File[]) => {
+      const [accepted, rejected] = splitBySize(added, size);
+      if (rejected.length) {
+        const names = rejected.map((file) => file.name).join(", ");
+        toast(`Too large: ${names}. The limit for all files is ${bytes(MAX_BYTES)}.`, { bad: true });
       }
-      const loaded = await Promise.all(taken.map(read));
+      const loaded = await Promise.all(accepted.map(read));
       setFiles((now) => [...now, ...loaded]);
     },
     [size],

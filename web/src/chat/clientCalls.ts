@@ -1,17 +1,17 @@
-/** Calls that wait for this side: their tools run in the page, or somebody says what came of them. */
+/** Pending calls of client-side tools: the page runs the tool, or the user enters its output. */
 import { useCallback, useMemo } from "react";
 import type { AgentInfo } from "../api/agents";
+import type { RenderContext } from "../context/renderContext";
 import type { Message, ToolCallPart } from "../partita.gen";
-import type { Viewing } from "../viewing/viewing";
 import { isClientTool, runClientTool } from "./clientTools";
 import type { Live } from "./live";
 
-/** Whether a tool of an agent runs on this side; of one that tells nothing about its tools, those that the page knows. */
-const isOurs = (name: string, agent: AgentInfo | undefined): boolean =>
+/** Whether a tool runs in the browser. If the agent does not list its tools: whether the page has the tool. */
+const runsInBrowser = (name: string, agent: AgentInfo | undefined): boolean =>
   agent?.tools ? agent.tools.some((one) => one.name === name && one.runsOnClient) : isClientTool(name);
 
-/** The calls of a message that nothing has come of, and whose tools run on this side. */
-export function waitingCalls(
+/** The calls of client-side tools in a message that have no output yet. */
+export function pendingClientCalls(
   message: Message | undefined,
   agent: AgentInfo | undefined,
 ): readonly ToolCallPart[] {
@@ -22,32 +22,32 @@ export function waitingCalls(
       part.state === "input-available" &&
       part.output === undefined &&
       part.providerExecuted !== true &&
-      isOurs(part.name as string, agent),
+      runsInBrowser(part.name as string, agent),
   );
 }
 
 /**
- * How one replies to what waits in the last message, whether the page was there when it was called or not. Nothing
- * waits while the answer is still coming: until then, the page may run the tool by itself.
+ * The actions on pending client-side calls of the last message. There are none while the message is streaming: until
+ * it ends, the page may run the tool itself.
  */
-export function useReplying(
+export function useClientCallActions(
   last: Message | undefined,
   agent: AgentInfo | undefined,
-  { status, giveOutput }: Pick<Live, "status" | "giveOutput">,
-): Viewing["replying"] {
-  const rests = status === "idle" || status === "waiting";
-  const key = JSON.stringify(rests ? waitingCalls(last, agent).map(({ id }) => id) : []);
-  const waiting = useMemo(() => new Set<string>(JSON.parse(key)), [key]);
+  { status, addToolOutput }: Pick<Live, "status" | "addToolOutput">,
+): RenderContext["clientCallActions"] {
+  const isPaused = status === "idle" || status === "waiting";
+  const key = JSON.stringify(isPaused ? pendingClientCalls(last, agent).map(({ id }) => id) : []);
+  const pending = useMemo(() => new Set<string>(JSON.parse(key)), [key]);
   return useCallback(
     (call: ToolCallPart) => {
-      if (!waiting.has(call.id) || call.state !== "input-available") return undefined;
-      const give = (output: unknown) => giveOutput(call, { output });
+      if (!pending.has(call.id) || call.state !== "input-available") return undefined;
+      const submit = (output: unknown) => addToolOutput(call, { output });
       return {
-        give,
-        decline: (why: string) => giveOutput(call, { errorText: why }),
-        ...(isClientTool(call.name) ? { run: async () => give(runClientTool(call.name)) } : {}),
+        submit,
+        decline: (reason: string) => addToolOutput(call, { errorText: reason }),
+        ...(isClientTool(call.name) ? { run: async () => submit(runClientTool(call.name)) } : {}),
       };
     },
-    [waiting, giveOutput],
+    [pending, addToolOutput],
   );
 }

@@ -1,4 +1,4 @@
-/** Tools that the page runs itself when an agent calls them. */
+/** The client-side tools of the page. */
 
 const TOOLS: Readonly<Record<string, () => unknown>> = {
   get_local_time: () => ({

@@ -1,9 +1,8 @@
-/** What somebody has begun to write, kept until the tab closes. */
+/** Drafts of messages. They are kept until the tab is closed. */
 import { useCallback, useState } from "react";
 
 const nameOf = (threadId: string) => `partita.draft.${threadId}`;
 
-/** The draft of a thread. */
 export function useDraft(threadId: string): readonly [string, (text: string) => void] {
   const [text, setText] = useState(() => sessionStorage.getItem(nameOf(threadId)) ?? "");
   const change = useCallback(
@@ -13,7 +12,7 @@ export function useDraft(threadId: string): readonly [string, (text: string) => 
         if (next) sessionStorage.setItem(nameOf(threadId), next);
         else sessionStorage.removeItem(nameOf(threadId));
       } catch {
-        // there is no room for it: it lives as long as the page
+        // the storage is full: the draft is kept in memory only
       }
     },
     [threadId],

@@ -3,97 +3,101 @@
  *
  *     const live = useLive(threadId, { stored, agent, onSettled });
  *     <>
- *       {overlay(stored, live).map(…)}
+ *       {mergeLive(stored, live).map(…)}
  *       <Composer live={live} … />
  *     </>
  */
+
+import type { ApprovalResponse } from "../context/renderContext";
 import type { Message, ToolCallPart, UserMessage } from "../partita.gen";
-import type { Answering } from "../viewing/viewing";
 
 /**
- * `sending`: nothing has come yet. `waiting`: the run has asked something, and goes on once it is answered.
- * `reconnecting`: the server does not answer, it is asked again and again.
+ * `sending`: nothing has been received yet. `waiting`: the run waits for an approval. `reconnecting`: the connection
+ * was lost and is retried.
  */
 export type LiveStatus = "idle" | "sending" | "streaming" | "waiting" | "reconnecting";
 
-/** A file that goes with a message: its bytes are in the `data:` url. */
+/** A file of a message, as a `data:` URL. */
 export interface Attachment {
   readonly url: string;
   readonly mediaType: string;
   readonly filename: string;
 }
 
-export interface Sending {
+export interface OutgoingMessage {
   readonly text: string;
   readonly files?: readonly Attachment[];
-  /** Who is asked; if nobody is named, who is asked in this thread. */
+  /** The agent to send to; by default the agent of the thread. */
   readonly agent?: string;
 }
 
-export type Given = { readonly output: unknown } | { readonly errorText: string };
+export type ClientToolResult = { readonly output: unknown } | { readonly errorText: string };
 
 export interface LiveState {
-  /** The messages that are live, in order. Empty when all there is to see is stored. */
+  /** The live messages in order. Empty if all messages are stored. */
   readonly messages: readonly Message[];
   /**
-   * Behind which stored message they stand: what is stored behind it is of another branch. Null: before all of
-   * them; absent: at the end, unless a stored message has the same id.
+   * The stored message that the live ones follow; stored messages after it belong to another branch. Null: the live
+   * messages are the first. Absent: they are the last, unless a stored message has the same id.
    */
   readonly after?: string | null;
-  /** The message that is being written: texts of it are still coming. */
-  readonly writing: string | null;
+  /** The message that is streaming. */
+  readonly streamingId: string | null;
   readonly busy: boolean;
   readonly status: LiveStatus;
   readonly error: Error | null;
 }
 
 export interface Live extends LiveState {
-  /** A run may have started elsewhere: look, and follow it. */
-  readonly wake: () => void;
-  readonly send: (what: Sending) => Promise<void>;
+  /** Follows the run of the thread that is active on the server, if there is one. */
+  readonly followActiveRun: () => void;
+  readonly send: (message: OutgoingMessage) => Promise<void>;
   readonly stop: () => Promise<void>;
-  /** Answer once more what `messageId` answered. */
+  /** Generates another response in place of `messageId`. */
   readonly regenerate: (messageId: string) => Promise<void>;
-  /** Say something else instead: the old version stays on a branch of its own. */
+  /** Sends another version of a message. The old version stays on its own branch. */
   readonly edit: (message: UserMessage, text: string) => Promise<void>;
-  readonly answer: (call: ToolCallPart, answer: Answering) => Promise<void>;
-  /** What came of a call that this side has run, or why nothing did. */
-  readonly giveOutput: (call: ToolCallPart, given: Given) => Promise<void>;
+  readonly respondToApproval: (call: ToolCallPart, response: ApprovalResponse) => Promise<void>;
+  /** Sends the output or the error of a client-side call. */
+  readonly addToolOutput: (call: ToolCallPart, result: ClientToolResult) => Promise<void>;
 }
 
 export interface LiveOptions {
-  /** The last stored messages of the branch that is shown; a page of them is enough. */
+  /** The last stored messages of the displayed branch. */
   readonly stored: readonly Message[];
-  /** Who is asked, if a message does not say. */
+  /** The agent that receives messages. */
   readonly agent?: string;
-  /** Who goes on with an answer that waited for a reply. */
+  /** The agent that continues a response after a client-side call. */
   readonly last?: string;
-  /** A run has ended: read the stored messages again. The live ones go once this has resolved. */
+  /** Called when a run has ended, to reload the stored messages. The live ones are removed when it resolves. */
   readonly onSettled: () => Promise<unknown>;
 }
 
-/** What is shown: the stored messages, and the live ones in their places. */
-export function overlay(
+/** The stored messages, with the live ones in place of or after them. */
+export function mergeLive(
   stored: readonly Message[],
   live: Pick<LiveState, "messages" | "after">,
 ): readonly Message[] {
   if (!live.messages.length) return stored;
-  const kept = stored.slice(0, cutAt(stored, live.after));
+  const kept = storedBefore(stored, live.after);
   const now = new Map(live.messages.map((one) => [one.id, one]));
   const known = new Set(kept.map((one) => one.id));
   return [...kept.map((one) => now.get(one.id) ?? one), ...live.messages.filter((one) => !known.has(one.id))];
 }
 
-/** How many of the stored messages stay. */
-function cutAt(stored: readonly Message[], after: LiveState["after"]): number {
-  if (after === null) return 0;
-  const place = after === undefined ? -1 : stored.findLastIndex((one) => one.id === after);
-  return place < 0 ? stored.length : place + 1;
+/** The stored messages up to `after` (see `LiveState`). */
+export function storedBefore<T extends { readonly id: string }>(
+  stored: readonly T[],
+  after: LiveState["after"],
+): readonly T[] {
+  if (after === null) return [];
+  const index = after === undefined ? -1 : stored.findLastIndex((one) => one.id === after);
+  return index < 0 ? stored : stored.slice(0, index + 1);
 }
 
-export const NOTHING: LiveState = {
+export const NOT_LIVE: LiveState = {
   messages: [],
-  writing: null,
+  streamingId: null,
   busy: false,
   status: "idle",
   error: null,

@@ -3,23 +3,23 @@
  * with the same reducer that a replay uses.
  */
 
-import { ask, getJson, type Listing, Problem, sendJson } from "../api/client";
+import { getJson, type Listing, Problem, request, sendJson } from "../api/client";
 import { eventsOf } from "../api/events";
+import type { ApprovalResponse } from "../context/renderContext";
 import type { Chunk, Message, Run, ToolCallPart, Usage, UserMessage } from "../partita.gen";
 import { Misfit } from "../stream/metadata";
 import { MessageSequence } from "../stream/reduce";
-import type { Answering } from "../viewing/viewing";
 import { isClientTool, runClientTool } from "./clientTools";
-import type { Given, LiveOptions, LiveState, LiveStatus, Sending } from "./live";
+import type { ClientToolResult, LiveOptions, LiveState, LiveStatus, OutgoingMessage } from "./live";
 import { fileParts, holds, isBroken, pathOf, sizeOf } from "./messages";
-import { Reconnecting } from "./retries";
+import { Reconnector } from "./reconnector";
 
-/** How long a stopped run has to end by itself, in milliseconds. */
+/** Milliseconds that a stopped run has to end by itself. */
 const STOP_TIMEOUT = 3000;
 const STOP_ATTEMPTS = 20;
-/** How long to wait for the stored messages after a run has ended. */
+/** Milliseconds to wait for the stored messages after a run has ended. */
 const LOADING_TIMEOUT = 4000;
-/** Milliseconds between two updates of what is shown. */
+/** Milliseconds between two state updates. */
 const THROTTLE = 32;
 
 const ACTIVE: readonly Run["status"][] = ["pending", "running"];
@@ -39,14 +39,14 @@ interface ChatRequest {
   readonly agent?: string;
 }
 
-/** The run that is followed: its messages so far, and the number of the last chunk received. */
+/** The followed run: its messages so far, and the sequence number of the last chunk. */
 class FollowedRun {
   readonly messages: MessageSequence;
   seq = 0;
 
   private hasStarted = false;
 
-  /** `continued` is the stored message that the run may continue; it is shown once the run has changed it. */
+  /** `continued` is the stored message that the run may continue. It is shown after the run has changed it. */
   constructor(
     readonly id: string,
     continued?: Message,
@@ -59,7 +59,7 @@ class FollowedRun {
       this.messages.feed(chunk);
       this.hasStarted = true;
     } catch (error) {
-      if (!(error instanceof Misfit)) throw error; // a chunk that fits nowhere is skipped, as in a replay
+      if (!(error instanceof Misfit)) throw error; // an invalid chunk is skipped, as in a replay
     }
   }
 
@@ -71,16 +71,16 @@ class FollowedRun {
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export class LiveThread {
-  private readonly reconnecting = new Reconnecting(() => void this.follow());
+  private readonly reconnector = new Reconnector(() => void this.follow());
   private run: FollowedRun | null = null;
-  /** A message of the user that is not stored yet. */
+  /** The user's message that is not stored yet. */
   private sent: UserMessage | null = null;
   private connection: AbortController | null = null;
   private isSending = false;
   private after: LiveState["after"];
   private error: Error | null = null;
   private agent: string | undefined;
-  /** Counts requests and followed runs: what an earlier one finds later is ignored. */
+  /** Counts requests and followed runs: results of an earlier one are ignored. */
   private generation = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private waiters: (() => void)[] = [];
@@ -103,14 +103,14 @@ export class LiveThread {
     this.isOpen = false;
     this.generation += 1;
     this.connection?.abort();
-    this.reconnecting.cancel();
+    this.reconnector.cancel();
     clearTimeout(this.timer);
   }
 
   // State
 
   private get status(): LiveStatus {
-    if (this.reconnecting.active) return "reconnecting";
+    if (this.reconnector.active) return "reconnecting";
     if (this.isSending) return "sending";
     if (!this.connection) return "idle";
     if (!this.run?.shown().length) return "sending";
@@ -161,7 +161,7 @@ export class LiveThread {
     this.onState({
       messages,
       after: this.after,
-      writing: status !== "idle" && last?.role === "assistant" ? last.id : null,
+      streamingId: status !== "idle" && last?.role === "assistant" ? last.id : null,
       busy: status !== "idle",
       status,
       error: this.error,
@@ -179,18 +179,18 @@ export class LiveThread {
 
   // Requests and streams
 
-  /** Send a request and follow its run until it ends; a refused request is an error for the caller. */
-  private async request({ agent, ...body }: ChatRequest, continued?: Message): Promise<void> {
+  /** Sends a request and follows its run until it ends. Throws if the server rejects the request. */
+  private async sendChat({ agent, ...body }: ChatRequest, continued?: Message): Promise<void> {
     this.generation += 1;
     const { generation } = this;
     this.error = null;
     this.isSending = true;
     this.update();
     try {
-      const response = await ask("api/chat", {
+      const response = await request("api/chat", {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ id: this.threadId, ...this.askedAgent(agent), ...body }),
+        body: JSON.stringify({ id: this.threadId, ...this.requestAgent(agent), ...body }),
       });
       const runId = response.headers.get("x-partita-run-id") as string;
       // The run is followed by its id: the same stream serves a reload, another page and a lost connection.
@@ -209,18 +209,18 @@ export class LiveThread {
     await this.follow();
   }
 
-  /** Follow a run that another page or request has started. */
-  wake(runId: string): void {
+  /** Follows a run that another page or request has started. */
+  followRun(runId: string): void {
     if (this.isWorking || this.connection) return;
     this.generation += 1;
     this.error = null;
     const last = this.options.current.stored.at(-1);
-    // A message that this run has written is read again from its first chunk.
+    // A message that this run has written is rebuilt from its first chunk.
     this.run = new FollowedRun(runId, last?.role === "assistant" && last.runId !== runId ? last : undefined);
     void this.follow();
   }
 
-  /** Read the stream of the run from where the last connection ended. */
+  /** Reads the stream of the run from where the last connection ended. */
   private async follow(): Promise<void> {
     const { run, generation } = this;
     if (!run || !this.isOpen) return;
@@ -229,12 +229,12 @@ export class LiveThread {
     let isComplete = false;
     try {
       const path = `${pathOf("api/runs", run.id)}/stream`;
-      const response = await ask(path, {
+      const response = await request(path, {
         query: { version: "raw", after: run.seq },
         signal: connection.signal,
         headers: { accept: "text/event-stream" },
       });
-      this.reconnecting.succeeded();
+      this.reconnector.succeeded();
       this.isSending = false;
       this.updateSoon();
       for await (const { id, data } of eventsOf(response)) {
@@ -259,7 +259,7 @@ export class LiveThread {
     }
     if (generation !== this.generation || !this.isOpen) return;
     if (!isComplete) {
-      this.reconnecting.failed();
+      this.reconnector.failed();
       this.update();
       return;
     }
@@ -291,11 +291,11 @@ export class LiveThread {
 
   // Actions of the user
 
-  async send({ text, files = [], agent }: Sending): Promise<void> {
+  async send({ text, files = [], agent }: OutgoingMessage): Promise<void> {
     await this.whenIdle();
     this.after = undefined;
     const parts = [...files.map((file) => ({ type: "file" as const, ...file })), ...textParts(text)];
-    await this.request({ message: this.userMessage(crypto.randomUUID(), parts), agent });
+    await this.sendChat({ message: this.userMessage(crypto.randomUUID(), parts), agent });
   }
 
   async edit(message: UserMessage, text: string): Promise<void> {
@@ -304,7 +304,7 @@ export class LiveThread {
     const before = stored[stored.findIndex((one) => one.id === message.id) - 1];
     this.after = before?.id ?? message.parentId ?? null;
     const parts = [...fileParts(message), ...textParts(text)];
-    await this.request({ message: this.userMessage(message.id, parts), messageId: message.id });
+    await this.sendChat({ message: this.userMessage(message.id, parts), messageId: message.id });
   }
 
   async regenerate(messageId: string): Promise<void> {
@@ -315,25 +315,25 @@ export class LiveThread {
     this.sent = null;
     this.run = null;
     const message: ChatMessage = { id: messageId, role: "assistant", parts: [] };
-    await this.request({ message, messageId, trigger: "regenerate-message" });
+    await this.sendChat({ message, messageId, trigger: "regenerate-message" });
   }
 
-  /** Show a message of the user at once, and return it as it is sent. */
+  /** Shows a message of the user at once, and returns it in the form of a request. */
   private userMessage(id: string, parts: readonly object[]): ChatMessage {
     this.run = null;
     this.sent = { id, role: "user", type: "text", content: { format: 2, parts } } as unknown as UserMessage;
     return { id, role: "user", parts };
   }
 
-  /** The agent that is named, chosen in this thread, or was asked last. */
-  private askedAgent(agent = this.options.current.agent ?? this.agent): { agent?: string } {
+  /** The agent of the message, of the thread, or of the last request. */
+  private requestAgent(agent = this.options.current.agent ?? this.agent): { agent?: string } {
     this.agent = agent;
     return agent ? { agent } : {};
   }
 
   async stop(): Promise<void> {
-    if (this.reconnecting.active) {
-      this.reconnecting.cancel();
+    if (this.reconnector.active) {
+      this.reconnector.cancel();
       await this.settle();
       return;
     }
@@ -348,23 +348,23 @@ export class LiveThread {
     this.connection?.abort();
   }
 
-  async answer(call: ToolCallPart, { approved, reason }: Answering): Promise<void> {
+  async respondToApproval(call: ToolCallPart, { approved, reason }: ApprovalResponse): Promise<void> {
     const approvalId = call.approval?.id;
     if (!approvalId) throw new Problem(0, "This call does not need an approval.");
     await this.reply(call.id, "answer", { approvalId, approved, reason: reason || null });
   }
 
-  async giveOutput({ id: toolCallId }: ToolCallPart, given: Given): Promise<void> {
+  async addToolOutput({ id: toolCallId }: ToolCallPart, given: ClientToolResult): Promise<void> {
     await this.reply(toolCallId, "output", { toolCallId, ...given });
   }
 
-  /** Send a reply to the run of a call. If the run has ended and no other call waits, start the next one. */
+  /** Sends a reply to the run of a call. If the run has ended and no other call is pending, starts the next run. */
   private async reply(callId: string, what: "answer" | "output", body: object): Promise<void> {
     await this.whenIdle();
     const { stored } = this.options.current;
     const live = this.messages();
     const holder = [...stored, ...live].findLast((one) => holds(one, callId));
-    if (!holder?.runId) throw new Problem(0, "No run waits for this reply.");
+    if (!holder?.runId) throw new Problem(0, "No run is waiting for this reply.");
     this.error = null;
     const run = await sendJson<Run>("POST", `${pathOf("api/runs", holder.runId)}/${what}`, body);
     if (ACTIVE.includes(run.status)) return; // the stream continues
@@ -377,20 +377,20 @@ export class LiveThread {
     else await this.settle();
   }
 
-  /** Continue a message whose calls have their results. */
+  /** Continues a message whose calls have their results. */
   private async continue(message: Message): Promise<void> {
     const agent = this.agent ?? this.options.current.last;
-    await this.request({ message: { id: message.id, role: "assistant", parts: [] }, agent }, message);
+    await this.sendChat({ message: { id: message.id, role: "assistant", parts: [] }, agent }, message);
   }
 
-  /** Run the tools of this page that the run has called, and return whether there were any. */
+  /** Runs the client-side tools that the run has called. Returns whether there were any. */
   private async runClientTools(run: FollowedRun): Promise<boolean> {
     const last = run.shown().at(-1);
     const calls = (last?.content.parts ?? []).filter(
       (part): part is ToolCallPart =>
         part.type === "tool-call" && part.state === "input-available" && isClientTool(part.name as string),
     );
-    for (const call of calls) await this.giveOutput(call, { output: runClientTool(call.name) });
+    for (const call of calls) await this.addToolOutput(call, { output: runClientTool(call.name) });
     return calls.length > 0;
   }
 }

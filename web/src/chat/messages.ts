@@ -1,10 +1,10 @@
-/** What the chat needs to know about messages, and about errors of requests. */
+/** Helpers of the chat for messages and for errors of requests. */
 import { Problem } from "../api/client";
 import type { Message, UserMessage } from "../partita.gen";
 
 const GATEWAY = new Set([0, 502, 503, 504]);
 
-/** Whether a connection was lost, as opposed to a request that the server refused. */
+/** Whether the connection was lost, as opposed to a request that the server rejected. */
 export const isBroken = (error: unknown): boolean =>
   error instanceof Problem ? GATEWAY.has(error.status) : error instanceof TypeError;
 

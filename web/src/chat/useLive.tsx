@@ -3,12 +3,12 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { getJson, type Listing } from "../api/client";
 import type { Run } from "../partita.gen";
 import { toastError } from "../ui/Toasts";
-import { type Live, type LiveOptions, type LiveState, NOTHING } from "./live";
+import { type Live, type LiveOptions, type LiveState, NOT_LIVE } from "./live";
 import { LiveThread } from "./liveThread";
-import { takePending } from "./pending";
+import { takePendingMessage } from "./pendingMessages";
 
 export function useLive(threadId: string, options: LiveOptions): Live {
-  const [state, setState] = useState<LiveState>(NOTHING);
+  const [state, setState] = useState<LiveState>(NOT_LIVE);
   const latest = useRef(options);
   latest.current = options;
   const thread = useMemo(() => new LiveThread(threadId, latest, setState), [threadId]);
@@ -20,38 +20,39 @@ export function useLive(threadId: string, options: LiveOptions): Live {
 
   const actions = useMemo(
     () => ({
-      send: (...given: Parameters<Live["send"]>) => thread.send(...given),
+      send: (...args: Parameters<Live["send"]>) => thread.send(...args),
       stop: () => thread.stop(),
       regenerate: (messageId: string) => thread.regenerate(messageId),
-      edit: (...given: Parameters<Live["edit"]>) => thread.edit(...given),
-      answer: (...given: Parameters<Live["answer"]>) => thread.answer(...given),
-      giveOutput: (...given: Parameters<Live["giveOutput"]>) => thread.giveOutput(...given),
+      edit: (...args: Parameters<Live["edit"]>) => thread.edit(...args),
+      respondToApproval: (...args: Parameters<Live["respondToApproval"]>) =>
+        thread.respondToApproval(...args),
+      addToolOutput: (...args: Parameters<Live["addToolOutput"]>) => thread.addToolOutput(...args),
     }),
     [thread],
   );
 
-  const wake = useCallback(
+  const followActiveRun = useCallback(
     (signal?: AbortSignal) => {
       activeRun(threadId, signal).then(
-        (run) => run && !signal?.aborted && thread.wake(run.id),
-        () => undefined, // reading the thread reports why the server does not respond
+        (run) => run && !signal?.aborted && thread.followRun(run.id),
+        () => undefined, // loading the thread reports the error
       );
     },
     [threadId, thread],
   );
 
   useEffect(() => {
-    const pending = takePending(threadId);
+    const pending = takePendingMessage(threadId);
     if (pending) {
       actions.send(pending).catch(toastError);
       return;
     }
     const controller = new AbortController();
-    wake(controller.signal);
+    followActiveRun(controller.signal);
     return () => controller.abort();
-  }, [threadId, actions, wake]);
+  }, [threadId, actions, followActiveRun]);
 
-  return { ...state, ...actions, wake };
+  return { ...state, ...actions, followActiveRun };
 }
 
 /** The run of a thread that is pending or running on this server. */
@@ -61,5 +62,5 @@ async function activeRun(threadId: string, signal?: AbortSignal): Promise<Run | 
   return items.findLast((run) => !isImported(run));
 }
 
-/** A run whose agent works elsewhere: only its log is read here. */
+/** Whether the run was imported from the log of an agent that runs elsewhere. */
 const isImported = (run: Run): boolean => typeof run.metadata?.log === "object";

@@ -7,15 +7,15 @@ import { Empty, Failure } from "../ui/States";
 import styles from "./Compare.module.css";
 import { Comparison } from "./Comparison";
 import { RunPicker } from "./RunPicker";
-import { Sides } from "./Sides";
+import { RunSelection } from "./RunSelection";
 
-const RUNS = 100;
+const MAX_RUNS = 100;
 
 /** Two runs side by side. */
 export function Compare({ a, b }: { a: string | null; b: string | null }) {
   const one = useRun(a);
   const other = useRun(b);
-  const suggested = useOther(one.data, b);
+  const suggested = useOtherRun(one.data, b);
   useEffect(() => {
     if (a && !b && suggested) go(toCompare(a, suggested), { replace: true });
   }, [a, b, suggested]);
@@ -23,19 +23,17 @@ export function Compare({ a, b }: { a: string | null; b: string | null }) {
   return (
     <div className={styles.compare}>
       <h1 className={styles.title}>Compare two runs</h1>
-      <Sides
+      <RunSelection
         a={one.data}
         b={other.data}
         onChoose={(side, id) => go(side === "a" ? toCompare(id, b) : toCompare(a, id))}
       />
       {error && <Failure error={error} />}
       {!error && a && b && <Comparison a={a} b={b} />}
-      {!error && a && !b && (
-        <Empty title="Choose the other run">There is no other run in this session.</Empty>
-      )}
+      {!error && a && !b && <Empty title="Select the other run">This session has no other run.</Empty>}
       {!error && !a && (
         <section className={styles.first} aria-labelledby="first-run">
-          <h2 id="first-run">Choose the first run</h2>
+          <h2 id="first-run">Select the first run</h2>
           <RunPicker onChoose={(id) => go(toCompare(id, b))} />
         </section>
       )}
@@ -51,14 +49,14 @@ function useRun(id: string | null) {
   });
 }
 
-/** Another run of the same session: the one before it, such as the answer that was not good enough. */
-function useOther(run: Run | undefined, chosen: string | null): string | undefined {
+/** Another run of the same session: the previous one, else the next one. */
+function useOtherRun(run: Run | undefined, chosen: string | null): string | undefined {
   const runs = useQuery({
     queryKey: ["runs", run?.threadId],
     enabled: run !== undefined && chosen === null,
-    queryFn: ({ signal }) => listRuns({ threadId: run?.threadId, limit: RUNS }, signal),
+    queryFn: ({ signal }) => listRuns({ threadId: run?.threadId, limit: MAX_RUNS }, signal),
   });
   const items = runs.data?.items ?? [];
-  const place = items.findIndex((one) => one.id === run?.id);
-  return (items[place + 1] ?? items[place - 1])?.id;
+  const index = items.findIndex((one) => one.id === run?.id);
+  return (items[index + 1] ?? items[index - 1])?.id;
 }

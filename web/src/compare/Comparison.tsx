@@ -11,9 +11,9 @@ import styles from "./Comparison.module.css";
 import { Facts } from "./Facts";
 import { PartRow } from "./PartRow";
 import { rowsOf, summary } from "./rows";
-import { asShown } from "./words";
+import { partIgnoringWhitespace } from "./wordDiff";
 
-/** What two runs said and did, part by part. */
+/** The comparison of two runs: facts and parts. */
 export function Comparison({ a, b }: { a: string; b: string }) {
   const diff = useQuery({
     queryKey: ["run-diff", a, b],
@@ -24,14 +24,17 @@ export function Comparison({ a, b }: { a: string; b: string }) {
   return (
     <>
       <Facts facts={diff.data.facts} />
-      <Parts key={`${a} ${b}`} told={diff.data.parts} />
+      <Parts key={`${a} ${b}`} all={diff.data.parts} />
     </>
   );
 }
 
-function Parts({ told }: { told: readonly PartDiff[] }) {
-  const [ignoreBlanks, setIgnoreBlanks] = useState(false);
-  const parts = useMemo(() => told.map((part) => asShown(part, ignoreBlanks)), [told, ignoreBlanks]);
+function Parts({ all }: { all: readonly PartDiff[] }) {
+  const [ignoreWhitespace, setIgnoreWhitespace] = useState(false);
+  const parts = useMemo(
+    () => (ignoreWhitespace ? all.map(partIgnoringWhitespace) : all),
+    [all, ignoreWhitespace],
+  );
   const rows = useMemo(() => rowsOf(parts), [parts]);
   const count = parts.filter((part) => part.kind !== "same").length;
   const list = useRef<HTMLElement>(null);
@@ -51,14 +54,14 @@ function Parts({ told }: { told: readonly PartDiff[] }) {
   return (
     <section ref={list} aria-labelledby="parts-heading">
       <header className={styles.bar}>
-        <h2 id="parts-heading">What they said and did</h2>
+        <h2 id="parts-heading">Parts</h2>
         <p className={styles.summary}>{summary(parts)}</p>
-        <label className={styles.blanks}>
+        <label className={styles.whitespace}>
           <input
             type="checkbox"
-            checked={ignoreBlanks}
+            checked={ignoreWhitespace}
             onChange={(event) => {
-              setIgnoreBlanks(event.target.checked);
+              setIgnoreWhitespace(event.target.checked);
               setCurrent(-1);
             }}
           />
@@ -88,7 +91,7 @@ function Parts({ told }: { told: readonly PartDiff[] }) {
           </span>
         </div>
       </header>
-      {count === 0 && <p className={styles.alike}>Both said and did the same.</p>}
+      {count === 0 && <p className={styles.equal}>All parts are equal.</p>}
       <div className={styles.columns} aria-hidden>
         <span>A</span>
         <span>B</span>
@@ -106,12 +109,12 @@ function Parts({ told }: { told: readonly PartDiff[] }) {
             className={styles.same}
             head={
               <span>
-                = {plural(row.parts.length, "unchanged part")}: {labels(row.parts)}
+                = {plural(row.parts.length, "unchanged part")}: {labelsOf(row.parts)}
               </span>
             }
           >
-            {row.parts.map((part, place) => (
-              <PartRow key={place} part={part} />
+            {row.parts.map((part, index) => (
+              <PartRow key={index} part={part} />
             ))}
           </Fold>
         ),
@@ -120,9 +123,9 @@ function Parts({ told }: { told: readonly PartDiff[] }) {
   );
 }
 
-const NAMED = 6;
+const MAX_LABELS = 6;
 
-function labels(parts: readonly PartDiff[]): string {
-  const named = parts.slice(0, NAMED).map((part) => part.label);
-  return named.join(", ") + (parts.length > NAMED ? " …" : "");
+function labelsOf(parts: readonly PartDiff[]): string {
+  const labels = parts.slice(0, MAX_LABELS).map((part) => part.label);
+  return labels.join(", ") + (parts.length > MAX_LABELS ? " …" : "");
 }

@@ -1,11 +1,11 @@
 import type { Fact } from "../api/runs";
 import styles from "./Facts.module.css";
-import { change, fact } from "./shown";
+import { formatChange, formatFact } from "./format";
 
-/** What is known of each run; what differs is marked. */
+/** The facts of both runs; differences are marked. */
 export function Facts({ facts }: { facts: readonly Fact[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <section className={styles.box} aria-label="Facts of the two runs" tabIndex={0}>
       <table className={styles.facts}>
         <caption className="visually-hidden">Facts of the two runs</caption>
@@ -23,9 +23,9 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
           {facts.map(({ name, a, b }) => (
             <tr key={name} data-differs={a !== b}>
               <th scope="row">{name}</th>
-              <td>{fact(name, a)}</td>
-              <td>{fact(name, b)}</td>
-              <td>{a === b ? "" : change(name, a, b) || "≠ differs"}</td>
+              <td>{formatFact(name, a)}</td>
+              <td>{formatFact(name, b)}</td>
+              <td>{a === b ? "" : formatChange(name, a, b) || "≠ differs"}</td>
             </tr>
           ))}
         </tbody>

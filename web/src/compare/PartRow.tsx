@@ -1,35 +1,35 @@
 import { memo, type ReactNode } from "react";
 import type { Difference, PartDiff, Piece, ShownPart } from "../api/runs";
 import { duration } from "../ui/format";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
+import { contentsOf, formatJson } from "./format";
 import styles from "./PartRow.module.css";
-import { json, piecesOfPart } from "./shown";
-import { piecesOf } from "./words";
+import { piecesOf } from "./wordDiff";
 
 const MARKS = {
-  same: ["=", "the same"],
+  same: ["=", "equal"],
   changed: ["≠", "changed"],
   removed: ["−", "only in A"],
   added: ["＋", "only in B"],
 } as const;
 
-/** A part of one run beside that of the other. */
+/** A part of one run beside the part of the other. */
 export const PartRow = memo(function PartRow({ part, number }: { part: PartDiff; number?: number }) {
-  const [mark, words] = MARKS[part.kind];
+  const [mark, label] = MARKS[part.kind];
   return (
     <article
       className={styles.row}
       data-kind={part.kind}
       data-difference={number}
       tabIndex={number === undefined ? undefined : -1}
-      aria-label={`${part.label}, ${words}`}
+      aria-label={`${part.label}, ${label}`}
     >
       <header className={styles.head}>
         <span className={styles.mark} aria-hidden>
           {mark}
         </span>
         <strong>{visible(part.label)}</strong>
-        <span className={styles.kind}>{words}</span>
+        <span className={styles.kind}>{label}</span>
         <Seconds seconds={part.seconds} />
       </header>
       <Body part={part} />
@@ -39,39 +39,38 @@ export const PartRow = memo(function PartRow({ part, number }: { part: PartDiff;
 
 function Seconds({ seconds }: { seconds: PartDiff["seconds"] }) {
   if (!seconds) return null;
-  const told = (["a", "b"] as const).flatMap((side) =>
+  const durations = (["a", "b"] as const).flatMap((side) =>
     seconds[side] === undefined ? [] : [duration(seconds[side])],
   );
-  return <span className={styles.seconds}>{told.join(" → ")}</span>;
+  return <span className={styles.seconds}>{durations.join(" → ")}</span>;
 }
 
 function Body({ part }: { part: PartDiff }) {
-  if (part.kind === "same") return part.a ? <Whole part={part.a} /> : null;
+  if (part.kind === "same") return part.a ? <WholePart part={part.a} /> : null;
   if (part.kind !== "changed") {
     const own = part.a ?? part.b;
     return own ? (
       <div className={styles.sides}>
-        <div>{part.a && <Whole part={part.a} side="a" />}</div>
-        <div>{part.b && <Whole part={part.b} side="b" />}</div>
+        <div>{part.a && <WholePart part={part.a} side="a" />}</div>
+        <div>{part.b && <WholePart part={part.b} side="b" />}</div>
       </div>
     ) : null;
   }
   return (
     <>
-      {part.differences && part.differences.length > 0 && <Paths differences={part.differences} />}
+      {part.differences && part.differences.length > 0 && <ValueDiff differences={part.differences} />}
       {part.words && part.words.length > 0 && (
         <div className={styles.sides}>
-          <Words side="a" words={part.words} />
-          <Words side="b" words={part.words} />
+          <TextDiff side="a" words={part.words} />
+          <TextDiff side="b" words={part.words} />
         </div>
       )}
     </>
   );
 }
 
-/** All of a part. */
-function Whole({ part, side }: { part: ShownPart; side?: "a" | "b" }) {
-  return piecesOfPart(part).map(({ name, text }) => (
+function WholePart({ part, side }: { part: ShownPart; side?: "a" | "b" }) {
+  return contentsOf(part).map(({ name, text }) => (
     <div key={name} className={styles.piece} data-side={side}>
       {name && <p className={styles.name}>{name}</p>}
       <Text>{text}</Text>
@@ -88,49 +87,49 @@ function Text({ children }: { children: ReactNode }) {
   );
 }
 
-/** One side of a text; what the other side has not is marked. */
-function Words({ side, words }: { side: "a" | "b"; words: readonly Piece[] }) {
+/** One side of a text, with the words marked that the other side does not have. */
+function TextDiff({ side, words }: { side: "a" | "b"; words: readonly Piece[] }) {
   return (
     <Text>
-      {piecesOf(side, words).map((piece, place) => {
-        if (piece.mark === "=") return <span key={place}>{visible(piece.text)}</span>;
+      {piecesOf(side, words).map((piece, index) => {
+        if (piece.mark === "=") return <span key={index}>{visible(piece.text)}</span>;
         const Tag = piece.mark === "-" ? "del" : "ins";
-        return <Tag key={place}>{visible(piece.text)}</Tag>;
+        return <Tag key={index}>{visible(piece.text)}</Tag>;
       })}
     </Text>
   );
 }
 
-const MOST = 200;
+const MAX_ROWS = 200;
 
-/** Where two values differ, place by place. */
-function Paths({ differences }: { differences: readonly Difference[] }) {
+/** The differences of two JSON values by path. */
+function ValueDiff({ differences }: { differences: readonly Difference[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
-    <section className={styles.paths} tabIndex={0} aria-label="Differences of values">
+    <section className={styles.paths} tabIndex={0} aria-label="Value differences">
       <table>
         <thead>
           <tr>
-            <th scope="col">Where</th>
+            <th scope="col">Path</th>
             <th scope="col">A</th>
             <th scope="col">B</th>
           </tr>
         </thead>
         <tbody>
-          {differences.slice(0, MOST).map((one) => (
+          {differences.slice(0, MAX_ROWS).map((one) => (
             <tr key={one.path}>
               <th scope="row">{visible(one.path)}</th>
               <td>
-                {"old" in one ? <del>{json(one.old)}</del> : <span className={styles.nothing}>nothing</span>}
+                {"old" in one ? <del>{formatJson(one.old)}</del> : <span className={styles.none}>none</span>}
               </td>
               <td>
-                {"new" in one ? <ins>{json(one.new)}</ins> : <span className={styles.nothing}>nothing</span>}
+                {"new" in one ? <ins>{formatJson(one.new)}</ins> : <span className={styles.none}>none</span>}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-      {differences.length > MOST && <p>{differences.length - MOST} more are not shown.</p>}
+      {differences.length > MAX_ROWS && <p>{differences.length - MAX_ROWS} more are not shown.</p>}
     </section>
   );
 }

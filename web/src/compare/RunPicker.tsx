@@ -6,28 +6,28 @@ import type { Run, Thread } from "../partita.gen";
 import { runLabel } from "../replay/RunHeader";
 import { Button } from "../ui/Button";
 import { ago, compact, money, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
 import { Failure, Loading } from "../ui/States";
+import { visible } from "../ui/sanitize";
 import styles from "./RunPicker.module.css";
 
-const RECENT = 12;
-const FOUND = 30;
-const RUNS = 200;
-const SHORT = 12;
+const MAX_RECENT = 12;
+const MAX_RESULTS = 30;
+const MAX_RUNS = 200;
+const SHORT_ID = 12;
 
 interface Props {
-  /** The session whose runs are shown first. */
+  /** The session to open first. */
   readonly first?: string;
   readonly onChoose: (runId: string) => void;
 }
 
-/** A run to be chosen: among the latest, or of a session that is searched for. */
+/** Selects a run: a recent one, or one of a session. */
 export function RunPicker({ first, onChoose }: Props) {
   const [thread, setThread] = useState(first);
   return thread === undefined ? (
     <Sessions onRun={onChoose} onThread={setThread} />
   ) : (
-    <RunsOf threadId={thread} onRun={onChoose} onBack={() => setThread(undefined)} />
+    <SessionRuns threadId={thread} onRun={onChoose} onBack={() => setThread(undefined)} />
   );
 }
 
@@ -38,7 +38,7 @@ interface SessionsProps {
 
 function Sessions({ onRun, onThread }: SessionsProps) {
   const [text, setText] = useState("");
-  const asked = useDeferredValue(text.trim());
+  const searchText = useDeferredValue(text.trim());
   const id = useId();
   return (
     <div className={styles.picker}>
@@ -48,11 +48,11 @@ function Sessions({ onRun, onThread }: SessionsProps) {
         type="search"
         className={styles.search}
         value={text}
-        placeholder="Words of a session or of its title"
+        placeholder="Text in a session or its title"
         onChange={(event) => setText(event.target.value)}
       />
-      {asked === "" && <RecentRuns onRun={onRun} />}
-      <FoundThreads text={asked} onThread={onThread} />
+      {searchText === "" && <RecentRuns onRun={onRun} />}
+      <MatchingSessions text={searchText} onThread={onThread} />
     </div>
   );
 }
@@ -61,9 +61,9 @@ function RecentRuns({ onRun }: { onRun: (id: string) => void }) {
   const recent = useQuery({
     queryKey: ["recent-runs"],
     queryFn: async ({ signal }) => {
-      const { items } = await listRuns({ limit: RECENT }, signal);
+      const { items } = await listRuns({ limit: MAX_RECENT }, signal);
       const ids = [...new Set(items.map((run) => run.threadId))];
-      const threads = ids.length ? (await findThreads({ ids, limit: RECENT }, signal)).items : [];
+      const threads = ids.length ? (await findThreads({ ids, limit: MAX_RECENT }, signal)).items : [];
       const titles = new Map(threads.map((thread) => [thread.id, thread.title]));
       return items.map((run) => ({ run, title: titles.get(run.threadId) }));
     },
@@ -71,14 +71,14 @@ function RecentRuns({ onRun }: { onRun: (id: string) => void }) {
   if (recent.error) return <Failure error={recent.error} />;
   if (!recent.data?.length) return null;
   return (
-    <section aria-label="Latest runs">
-      <h3 className={styles.heading}>Latest runs</h3>
+    <section aria-label="Recent runs">
+      <h3 className={styles.heading}>Recent runs</h3>
       <ul className={styles.list}>
         {recent.data.map(({ run, title }) => (
           <li key={run.id}>
             <button type="button" className={styles.choice} onClick={() => onRun(run.id)}>
-              <strong>{visible(title || `Untitled session ${run.threadId.slice(0, SHORT)}`)}</strong>
-              <RunWords run={run} />
+              <strong>{visible(title || `Untitled session ${run.threadId.slice(0, SHORT_ID)}`)}</strong>
+              <RunFacts run={run} />
             </button>
           </li>
         ))}
@@ -87,23 +87,23 @@ function RecentRuns({ onRun }: { onRun: (id: string) => void }) {
   );
 }
 
-function FoundThreads({ text, onThread }: { text: string; onThread: (id: string) => void }) {
+function MatchingSessions({ text, onThread }: { text: string; onThread: (id: string) => void }) {
   const found = useQuery({
     queryKey: ["threads-to-compare", text],
-    queryFn: ({ signal }) => findThreads({ text, limit: FOUND }, signal),
+    queryFn: ({ signal }) => findThreads({ text, limit: MAX_RESULTS }, signal),
     placeholderData: (before) => before,
   });
   if (found.error) return <Failure error={found.error} />;
-  if (!found.data) return <Loading what="Looking for sessions" />;
+  if (!found.data) return <Loading what="Searching" />;
   return (
     <section aria-label="Sessions">
       <h3 className={styles.heading}>Sessions</h3>
-      {found.data.items.length === 0 && <p className={styles.soft}>No session has these words.</p>}
+      {found.data.items.length === 0 && <p className={styles.soft}>No matching sessions.</p>}
       <ul className={styles.list}>
         {found.data.items.map((thread: Thread) => (
           <li key={thread.id}>
             <button type="button" className={styles.choice} onClick={() => onThread(thread.id)}>
-              <strong>{visible(thread.title || `Untitled session ${thread.id.slice(0, SHORT)}`)}</strong>
+              <strong>{visible(thread.title || `Untitled session ${thread.id.slice(0, SHORT_ID)}`)}</strong>
               <span className={styles.soft}>
                 {[
                   thread.agent && visible(thread.agent),
@@ -127,10 +127,10 @@ interface RunsProps {
   readonly onBack: () => void;
 }
 
-function RunsOf({ threadId, onRun, onBack }: RunsProps) {
+function SessionRuns({ threadId, onRun, onBack }: RunsProps) {
   const runs = useQuery({
     queryKey: ["runs", threadId],
-    queryFn: ({ signal }) => listRuns({ threadId, limit: RUNS }, signal),
+    queryFn: ({ signal }) => listRuns({ threadId, limit: MAX_RUNS }, signal),
   });
   const items = runs.data?.items ?? [];
   return (
@@ -141,11 +141,11 @@ function RunsOf({ threadId, onRun, onBack }: RunsProps) {
       {runs.error && <Failure error={runs.error} />}
       {runs.isSuccess && items.length === 0 && <p className={styles.soft}>This session has no runs.</p>}
       <ul className={styles.list}>
-        {items.map((run, place) => (
+        {items.map((run, index) => (
           <li key={run.id}>
             <button type="button" className={styles.choice} onClick={() => onRun(run.id)}>
-              <strong>{visible(runLabel(run, items.length - place))}</strong>
-              <RunWords run={run} />
+              <strong>{visible(runLabel(run, items.length - index))}</strong>
+              <RunFacts run={run} />
             </button>
           </li>
         ))}
@@ -154,7 +154,7 @@ function RunsOf({ threadId, onRun, onBack }: RunsProps) {
   );
 }
 
-function RunWords({ run }: { run: Run }) {
+function RunFacts({ run }: { run: Run }) {
   const when = run.startedAt ?? run.createdAt;
   const tokens = (run.usage?.inputTokens ?? 0) + (run.usage?.outputTokens ?? 0);
   return (

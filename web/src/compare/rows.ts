@@ -1,9 +1,9 @@
-/** The parts of two runs as rows: what differs stands alone, what is the same is put together to be folded. */
+/** The parts of two runs as rows: one row per difference; consecutive equal parts are one collapsible row. */
 import type { PartDiff } from "../api/runs";
 
 export interface Difference {
   readonly part: PartDiff;
-  /** Which difference it is, from 0 on. */
+  /** The index of the difference. */
   readonly number: number;
 }
 
@@ -14,26 +14,26 @@ export type Row =
 export function rowsOf(parts: readonly PartDiff[]): readonly Row[] {
   const rows: Row[] = [];
   let number = 0;
-  parts.forEach((part, place) => {
+  parts.forEach((part, index) => {
     const last = rows.at(-1);
     if (part.kind !== "same") {
       rows.push({ kind: "difference", difference: { part, number } });
       number += 1;
     } else if (last?.kind === "same") {
       rows[rows.length - 1] = { ...last, parts: [...last.parts, part] };
-    } else rows.push({ kind: "same", parts: [part], first: place });
+    } else rows.push({ kind: "same", parts: [part], first: index });
   });
   return rows;
 }
 
-/** How many of each: `2 changed, 1 only in A`. */
+/** The counts: `2 changed, 1 only in A`. */
 export function summary(parts: readonly PartDiff[]): string {
   const count = (kind: PartDiff["kind"]) => parts.filter((part) => part.kind === kind).length;
-  const told = [
+  const counts = [
     [count("changed"), "changed"],
     [count("removed"), "only in A"],
     [count("added"), "only in B"],
-    [count("same"), "the same"],
+    [count("same"), "equal"],
   ] as const;
-  return told.flatMap(([number, what]) => (number ? [`${number} ${what}`] : [])).join(", ");
+  return counts.flatMap(([number, what]) => (number ? [`${number} ${what}`] : [])).join(", ");
 }

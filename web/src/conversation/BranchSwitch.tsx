@@ -8,28 +8,28 @@ interface Props {
   readonly onChoose: (messageId: string) => void;
 }
 
-/** ‹ 2 of 3 ›: the other branches that begin where this message stands. */
+/** ‹ 2 of 3 ›: switches between the branches that start at this message. */
 export function BranchSwitch({ messageId, siblings, onChoose }: Props) {
-  const place = siblings.indexOf(messageId);
-  const before = siblings[place - 1];
-  const behind = siblings[place + 1];
+  const index = siblings.indexOf(messageId);
+  const previous = siblings[index - 1];
+  const next = siblings[index + 1];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
     <span className={styles.branches} role="group" aria-label="Branches">
       <IconButton
         label="Previous branch"
-        disabled={before === undefined}
-        onClick={() => before !== undefined && onChoose(before)}
+        disabled={previous === undefined}
+        onClick={() => previous !== undefined && onChoose(previous)}
       >
         <ChevronLeft size={14} />
       </IconButton>
       <span>
-        {place + 1} of {siblings.length}
+        {index + 1} of {siblings.length}
       </span>
       <IconButton
         label="Next branch"
-        disabled={behind === undefined}
-        onClick={() => behind !== undefined && onChoose(behind)}
+        disabled={next === undefined}
+        onClick={() => next !== undefined && onChoose(next)}
       >
         <ChevronRight size={14} />
       </IconButton>

@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { getThread } from "../api/messages";
+import { getThread } from "../api/threads";
+import { isImported } from "../chat/agentChoice";
 import { Composer } from "../chat/Composer";
-import { useReplying } from "../chat/clientCalls";
-import { isImported } from "../chat/continuing";
-import { overlay, useLive } from "../chat/live";
-import { useAsked } from "../chat/useAsked";
-import { linkTo } from "../drawing/useServed";
+import { useClientCallActions } from "../chat/clientCalls";
+import { mergeLive, useLive } from "../chat/live";
+import { useThreadAgent } from "../chat/useThreadAgent";
+import { linkTo } from "../context/useServerContext";
+import { copyWithToast } from "../ui/clipboard";
 import { FoldAll } from "../ui/Fold";
 import { go, toThread } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
-import { toast } from "../ui/Toasts";
 import { BranchNote } from "./BranchNote";
 import styles from "./Conversation.module.css";
 import { MessageCache } from "./cache";
@@ -22,32 +22,32 @@ import { RawPanel } from "./RawPanel";
 import { rowsOf } from "./rows";
 import { Usage } from "./Usage";
 import { useActions } from "./useActions";
-import { useGrowth } from "./useGrowth";
 import { useKeys } from "./useKeys";
 import { useMenu } from "./useMenu";
 import { useOutline } from "./useOutline";
-import { TAIL, useTail } from "./useTail";
-import { useViewings } from "./useViewing";
+import { useRenderContexts } from "./useRenderContexts";
+import { TAIL_LENGTH, useTail } from "./useTail";
+import { useThreadUpdates } from "./useThreadUpdates";
 
 const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
 
 interface Props {
   readonly threadId: string;
-  /** The message, and the part of it, that the address names. */
+  /** The message and part in the page's address. */
   readonly message: string | null;
   readonly part: string | null;
 }
 
-/** What is open above the messages. */
-export type Above = "find" | "usage" | "share";
+/** The panel that is open above the messages. */
+export type Panel = "find" | "usage" | "share";
 
-/** A session, from its title to where one writes. */
+/** A session: its header, messages and composer. */
 export function Conversation({ threadId, message, part }: Props) {
   const [cache] = useState(() => new MessageCache(threadId));
   const [branch, setBranch] = useState<string | null>(null);
   const [internal, setInternal] = useState(false);
   const [selected, setSelected] = useState<string | null>(message);
-  const [above, setAbove] = useState<Above | null>(null);
+  const [panel, setPanel] = useState<Panel | null>(null);
   const [raw, setRaw] = useState<string | null>(null);
   const [editing, setEditing] = useState<string | null>(null);
   const [folds, setFolds] = useState<{ readonly open: boolean } | null>(null);
@@ -61,53 +61,53 @@ export function Conversation({ threadId, message, part }: Props) {
     queryKey: ["thread", threadId],
     queryFn: () => getThread(threadId),
   });
-  const { outline, error, isOld, reload } = useOutline(threadId, branch, internal);
-  const { agent, last, choose, again: askWho } = useAsked(threadId, thread);
-  const again = useCallback(async () => {
-    const [found] = await Promise.all([reload(), refetch(), askWho()]);
-    // Who waits for this has shown the last messages until now: they must be there.
-    await cache.load(found.data?.rows.slice(-TAIL) ?? []);
-  }, [reload, refetch, askWho, cache]);
+  const { outline, error, isStale, reload } = useOutline(threadId, branch, internal);
+  const { agent, last, choose, refresh: refetchAgents } = useThreadAgent(threadId, thread);
+  const refresh = useCallback(async () => {
+    const [found] = await Promise.all([reload(), refetch(), refetchAgents()]);
+    // The caller replaces live messages with the stored ones: those must be loaded.
+    await cache.load(found.data?.rows.slice(-TAIL_LENGTH) ?? []);
+  }, [reload, refetch, refetchAgents, cache]);
   const stored = useTail(cache, outline);
-  const live = useLive(threadId, { stored, agent, last: last?.name, onSettled: again });
-  useGrowth(threadId, again, live.wake);
+  const live = useLive(threadId, { stored, agent, last: last?.name, onSettled: refresh });
+  useThreadUpdates(threadId, refresh, live.followActiveRun);
 
   const liveIds = live.messages.map(({ id, role }) => `${role} ${id}`).join("\n");
   // biome-ignore lint/correctness/useExhaustiveDependencies: a delta does not change the rows
   const rows = useMemo(() => rowsOf(outline, live.messages, live.after), [outline, liveIds, live.after]);
   const liveById = useMemo(() => new Map(live.messages.map((one) => [one.id, one])), [live.messages]);
-  useMissing(message, rows, outline !== undefined && !isOld, branch, setBranch);
+  useBranchOf(message, rows, outline !== undefined && !isStale, branch, setBranch);
 
   const showRaw = useCallback((id: string) => setRaw(id), []);
-  const replying = useReplying(overlay(stored, live).at(-1), last, live);
-  const [viewing, writing] = useViewings({
+  const clientCallActions = useClientCallActions(mergeLive(stored, live).at(-1), last, live);
+  const [storedContext, liveContext] = useRenderContexts({
     threadId,
     cache,
-    answer: live.answer,
-    replying,
+    respondToApproval: live.respondToApproval,
+    clientCallActions,
     showRaw,
     message,
     part,
   });
   const target = useMemo(() => (message === null ? null : { message, part }), [message, part]);
-  const canSpeak = thread !== undefined && !isImported(thread);
-  const actions = useActions({ threadId, cache, live, canSpeak, again, setBranch, setEditing });
-  const copyLink = (id: string) =>
-    void navigator.clipboard.writeText(linkTo(threadId, id)).then(() => toast("The link is copied."));
-  useKeys({ list, selected, copyLink, showRaw, setFolds, find: () => setAbove("find") });
-  const chosen = selected ?? rows.at(-1)?.id;
+  const canWrite = thread !== undefined && !isImported(thread);
+  const actions = useActions({ threadId, cache, live, canWrite, refresh, setBranch, setEditing });
+  const copyLink = (id?: string) => void copyWithToast(linkTo(threadId, id), "Link copied");
+  useKeys({ list, selected, copyLink, showRaw, setFolds, find: () => setPanel("find") });
+  const currentId = selected ?? rows.at(-1)?.id;
   const items = useMenu({
     threadId,
     runId:
-      (chosen && (liveById.get(chosen) ?? cache.get(chosen))?.runId) ||
+      (currentId && (liveById.get(currentId) ?? cache.get(currentId))?.runId) ||
       stored.findLast((one) => one.runId)?.runId,
+    copyLink,
     internal,
     setInternal,
-    setAbove,
+    setPanel,
   });
   const edited = editing === null ? undefined : cache.get(editing);
 
-  if (noThread) return <Failure error={noThread} retry={() => void again()} />;
+  if (noThread) return <Failure error={noThread} retry={() => void refresh()} />;
   return (
     <FoldAll.Provider value={folds}>
       <div className={styles.conversation}>
@@ -137,16 +137,16 @@ export function Conversation({ threadId, message, part }: Props) {
                   <EditMessage message={edited} live={live} onClose={() => setEditing(null)} />
                 )
               }
-              viewing={viewing}
-              writing={live.writing}
-              writingView={writing}
+              context={storedContext}
+              liveId={live.streamingId}
+              liveContext={liveContext}
               control={list}
             />
           ) : (
-            <Empty title="Nothing has been said yet" />
+            <Empty title="No messages yet" />
           )
         ) : error ? (
-          <Failure error={error} retry={() => void again()} />
+          <Failure error={error} retry={() => void refresh()} />
         ) : (
           <Loading />
         )}
@@ -156,26 +156,26 @@ export function Conversation({ threadId, message, part }: Props) {
             key={raw}
             threadId={threadId}
             messageId={raw}
-            holderId={cache.holderOf(raw)}
+            parentId={cache.parentOf(raw)}
             onClose={() => setRaw(null)}
           />
         )}
-        {above === "find" && (
+        {panel === "find" && (
           <Find
             threadId={threadId}
-            onClose={() => setAbove(null)}
+            onClose={() => setPanel(null)}
             onChoose={(id) => {
-              setAbove(null);
+              setPanel(null);
               setSelected(id);
               go(toThread(threadId, id), { replace: true });
               list.current?.show(id);
             }}
           />
         )}
-        {above === "usage" && outline && <Usage usage={outline.usage} onClose={() => setAbove(null)} />}
-        {above === "share" && (
+        {panel === "usage" && outline && <Usage usage={outline.usage} onClose={() => setPanel(null)} />}
+        {panel === "share" && (
           <Suspense>
-            <ShareDialog threadId={threadId} onClose={() => setAbove(null)} />
+            <ShareDialog threadId={threadId} onClose={() => setPanel(null)} />
           </Suspense>
         )}
       </div>
@@ -183,15 +183,15 @@ export function Conversation({ threadId, message, part }: Props) {
   );
 }
 
-/** A message that the address names and this branch has not: the branch through it is shown instead. */
-function useMissing(
+/** Switches to the branch of the message in the address if the current branch does not contain it. */
+function useBranchOf(
   message: string | null,
   rows: readonly { readonly id: string }[],
-  isKnown: boolean,
+  isLoaded: boolean,
   branch: string | null,
   setBranch: (through: string) => void,
 ): void {
-  const isMissing = message !== null && isKnown && !rows.some(({ id }) => id === message);
+  const isMissing = message !== null && isLoaded && !rows.some(({ id }) => id === message);
   useEffect(() => {
     if (isMissing && branch !== message) setBranch(message);
   }, [isMissing, branch, message, setBranch]);

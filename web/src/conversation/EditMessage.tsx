@@ -14,7 +14,7 @@ interface Props {
 const textOf = (parts: UserMessage["content"]["parts"]): string =>
   parts.flatMap((part) => (part.type === "text" ? (part as TextPart).text : [])).join("\n\n");
 
-/** A question said otherwise: what was said, and what followed it, stays on a branch of its own. */
+/** Edits a question. The original and what followed it stay on their own branch. */
 export function EditMessage({ message, live, onClose }: Props) {
   const [text, setText] = useState(() => textOf(message.content.parts));
   const send = () => {
@@ -33,8 +33,8 @@ export function EditMessage({ message, live, onClose }: Props) {
       }}
     >
       <textarea
-        aria-label="The message"
-        // biome-ignore lint/a11y/noAutofocus: it was opened to write here
+        aria-label="Message text"
+        // biome-ignore lint/a11y/noAutofocus: the user opened it to write
         autoFocus
         rows={Math.min(12, text.split("\n").length + 1)}
         value={text}

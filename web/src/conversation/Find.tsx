@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useId, useState } from "react";
-import { type Hit, search } from "../api/search";
+import { search } from "../api/search";
 import { Dialog } from "../ui/Dialog";
 import { plural } from "../ui/format";
+import { Highlighted } from "../ui/Highlighted";
 import { Failure } from "../ui/States";
 import styles from "./Find.module.css";
 
@@ -12,15 +13,15 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Words in this thread, and where they stand. */
+/** Full-text search in one thread. */
 export function Find({ threadId, onChoose, onClose }: Props) {
-  const [words, setWords] = useState("");
-  const asked = useDeferredValue(words.trim());
+  const [text, setText] = useState("");
+  const searchText = useDeferredValue(text.trim());
   const id = useId();
   const query = useQuery({
-    queryKey: ["find", threadId, asked],
-    queryFn: ({ signal }) => search(asked, { thread: threadId, limit: 50 }, signal),
-    enabled: asked !== "",
+    queryKey: ["find", threadId, searchText],
+    queryFn: ({ signal }) => search(searchText, { thread: threadId, limit: 50 }, signal),
+    enabled: searchText !== "",
   });
   const hits = query.data?.items.filter((hit) => hit.messageId) ?? [];
   return (
@@ -33,50 +34,31 @@ export function Find({ threadId, onChoose, onClose }: Props) {
         }}
       >
         <label htmlFor={id} className="visually-hidden">
-          Words to find
+          Search text
         </label>
         <input
           id={id}
           autoFocus
-          value={words}
-          placeholder="Words to find"
-          onChange={(event) => setWords(event.target.value)}
+          value={text}
+          placeholder="Search text"
+          onChange={(event) => setText(event.target.value)}
         />
         {query.isError && <Failure error={query.error} />}
-        {asked !== "" && query.data && (
+        {searchText !== "" && query.data && (
           <p className={styles.count} role="status">
-            {hits.length ? plural(hits.length, "message") : "Nothing found"}
+            {hits.length ? plural(hits.length, "message") : "No results"}
           </p>
         )}
         <ol className={styles.hits}>
           {hits.map((hit) => (
             <li key={hit.messageId}>
               <button type="button" onClick={() => hit.messageId && onChoose(hit.messageId)}>
-                <Snippet hit={hit} />
+                <Highlighted text={hit.snippet} highlights={hit.highlights} />
               </button>
             </li>
           ))}
         </ol>
       </form>
     </Dialog>
-  );
-}
-
-function Snippet({ hit }: { hit: Hit }) {
-  const points = [...hit.snippet];
-  const pieces = [];
-  let at = 0;
-  for (const [start, end] of hit.highlights) {
-    pieces.push(
-      points.slice(at, start).join(""),
-      <mark key={start}>{points.slice(start, end).join("")}</mark>,
-    );
-    at = end;
-  }
-  return (
-    <>
-      {pieces}
-      {points.slice(at).join("")}
-    </>
   );
 }

@@ -2,10 +2,10 @@ import { ArrowLeft } from "lucide-react";
 import type { UsageTotals } from "../api/messages";
 import type { Thread } from "../partita.gen";
 import { compact, money, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
+import { MenuButton, type MenuItem } from "../ui/Menu";
 import { href } from "../ui/routing";
+import { visible } from "../ui/sanitize";
 import styles from "./Header.module.css";
-import { Menu, type MenuItem } from "./Menu";
 
 interface Props {
   readonly thread: Thread | undefined;
@@ -16,7 +16,7 @@ interface Props {
   readonly items: readonly MenuItem[];
 }
 
-/** What the session is called, whose it is, how long and how dear. */
+/** The title of a session, its project, agent, models, length and cost. */
 export function Header({ thread, count, models, usage, busy, items }: Props) {
   const about = [thread?.project && shortPath(thread.project), thread?.agent, ...models.slice(0, 3)];
   const origin = originOf(thread);
@@ -31,7 +31,7 @@ export function Header({ thread, count, models, usage, busy, items }: Props) {
       >
         <ArrowLeft size={17} />
       </a>
-      <div className={styles.words}>
+      <div className={styles.text}>
         <h1 title={thread?.title}>{thread ? visible(thread.title || "Untitled session") : "…"}</h1>
         <p className={styles.about}>
           {about.filter(Boolean).map((one) => (
@@ -40,22 +40,22 @@ export function Header({ thread, count, models, usage, busy, items }: Props) {
             </span>
           ))}
           {origin && (
-            <a className={styles.fact} href={origin} title="The session that this one was copied from">
+            <a className={styles.fact} href={origin} title="The session this one was forked from">
               forked
             </a>
           )}
           <span className={styles.fact}>{plural(count, "message")}</span>
           {tokens > 0 && <span className={styles.fact}>{compact(tokens)} tokens</span>}
           {usage?.cost != null && <span className={styles.fact}>{money(usage.cost)}</span>}
-          {busy && <span className={styles.busy}>at work</span>}
+          {busy && <span className={styles.busy}>running</span>}
         </p>
       </div>
-      <Menu label="More" items={items} />
+      <MenuButton label="More" items={items} />
     </header>
   );
 }
 
-/** Where a copy was copied from. */
+/** The link to the message that a copy was forked from. */
 function originOf(thread: Thread | undefined): string | null {
   const clone = thread?.metadata?.clone as { threadId?: unknown; messageId?: unknown } | null | undefined;
   if (typeof clone?.threadId !== "string") return null;

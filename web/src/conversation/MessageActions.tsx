@@ -3,10 +3,10 @@ import type { Message } from "../partita.gen";
 import { IconButton } from "../ui/Button";
 import { go, toRun } from "../ui/routing";
 
-/** What a conversation can do with its messages. The object stays the same while it is open. */
+/** The actions of a conversation on its messages. The object is stable while the conversation is open. */
 export interface Actions {
-  /** Whether something new can be said in this session. */
-  readonly canSpeak: boolean;
+  /** New messages can be sent in this session. */
+  readonly canWrite: boolean;
   readonly fork: (messageId: string) => void;
   readonly chooseBranch: (messageId: string) => void;
   readonly regenerate: (messageId: string) => void;
@@ -18,7 +18,7 @@ interface Props {
   readonly actions: Actions;
 }
 
-/** What can be done with a stored message of a conversation, beside what can be done with any. */
+/** The buttons that only stored messages of a conversation have. */
 export function MessageActions({ message: { id, role, runId, type }, actions }: Props) {
   return (
     <>
@@ -30,13 +30,13 @@ export function MessageActions({ message: { id, role, runId, type }, actions }: 
       <IconButton label="Fork from here" onClick={() => actions.fork(id)}>
         <GitFork size={14} aria-hidden />
       </IconButton>
-      {actions.canSpeak && role === "user" && type !== "event" && (
+      {actions.canWrite && role === "user" && type !== "event" && (
         <IconButton label="Edit and ask again" onClick={() => actions.edit(id)}>
           <Pencil size={14} aria-hidden />
         </IconButton>
       )}
-      {actions.canSpeak && role === "assistant" && type !== "event" && (
-        <IconButton label="Answer again" onClick={() => actions.regenerate(id)}>
+      {actions.canWrite && role === "assistant" && type !== "event" && (
+        <IconButton label="Regenerate response" onClick={() => actions.regenerate(id)}>
           <RefreshCw size={14} aria-hidden />
         </IconButton>
       )}

@@ -11,23 +11,23 @@ import {
   useSyncExternalStore,
 } from "react";
 import type { Outline } from "../api/messages";
+import type { RenderContext } from "../context/renderContext";
 import type { Message } from "../partita.gen";
 import { Button } from "../ui/Button";
-import { useEnd, useKeepEnd } from "../ui/useEnd";
-import type { Viewing } from "../viewing/viewing";
+import { useEndAnchor, useStickToEnd } from "../ui/useStickToEnd";
 import type { MessageCache } from "./cache";
 import type { Actions } from "./MessageActions";
 import styles from "./MessageList.module.css";
 import { MessageRow } from "./MessageRow";
 import { type Row, step } from "./rows";
-import { ROOM_ABOVE, useArrival } from "./useArrival";
-import { usePace } from "./usePace";
+import { useDeferredRows } from "./useDeferredRows";
+import { SCROLL_MARGIN, useScrollTarget } from "./useScrollTarget";
 
-/** What can be asked of the list from outside. */
+/** The methods of the list that other components call. */
 export interface ListControl {
-  /** Go to a message, or to a part of it, and let it shine for a moment. */
+  /** Scrolls to a message or part and highlights it for a moment. */
   readonly show: (messageId: string, part?: string | null) => void;
-  readonly step: (by: 1 | -1, holds?: (row: Row) => boolean) => void;
+  readonly step: (by: 1 | -1, matches?: (row: Row) => boolean) => void;
   readonly toStart: () => void;
   readonly toEnd: () => void;
 }
@@ -43,26 +43,27 @@ interface Props {
   readonly actions: Actions;
   readonly editing: string | null;
   readonly editor: ReactNode;
-  readonly viewing: Viewing;
-  /** The message that is being written, and how it is drawn. */
-  readonly writing: string | null;
-  readonly writingView: Viewing;
+  readonly context: RenderContext;
+  /** The message that is streaming, and its context. */
+  readonly liveId: string | null;
+  readonly liveContext: RenderContext;
   readonly control: Ref<ListControl>;
 }
 
 const NEAR_END = 120;
-const ASK_EVERY = 80;
+/** Milliseconds between two loads while the list scrolls. */
+const LOAD_INTERVAL = 80;
 
-/** The messages, of which only those that are seen are drawn. */
+/** A virtual list of messages: only visible rows are rendered. */
 export function MessageList(props: Props) {
   const { rows, outline, cache, live, target, selected, onSelect } = props;
   const scroller = useRef<HTMLElement>(null);
   useSyncExternalStore(cache.subscribe, cache.version);
   const [first] = useState(() => firstOffset(rows, target?.message ?? null));
-  // The same functions while the rows are the same: others make the list count all rows anew.
+  // Stable functions: new ones make the virtualizer measure all rows again.
   const estimateSize = useCallback((index: number) => rows[index]?.estimate ?? 60, [rows]);
   const getItemKey = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
-  const end = useEnd(target === null);
+  const end = useEndAnchor(target === null);
   const list = useVirtualizer<HTMLElement, HTMLElement>({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -71,7 +72,7 @@ export function MessageList(props: Props) {
     overscan: 4,
     paddingStart: 16,
     paddingEnd: 24,
-    scrollPaddingStart: ROOM_ABOVE,
+    scrollPaddingStart: SCROLL_MARGIN,
     anchorTo: "end",
     followOnAppend: true,
     scrollEndThreshold: NEAR_END,
@@ -79,30 +80,30 @@ export function MessageList(props: Props) {
     scrollToFn: end.scrollTo,
     initialRect: { width: 800, height: 800 },
   });
-  useKeepEnd(end, list, scroller);
-  const arrival = useArrival(list, rows, scroller, target, end.leave);
+  useStickToEnd(end, list, scroller);
+  const scrollTarget = useScrollTarget(list, rows, scroller, target, end.release);
   const items = list.getVirtualItems();
   const from = items[0]?.index ?? 0;
   const to = items.at(-1)?.index ?? 0;
-  useWanted(cache, outline, from, to, list.isScrolling);
+  useLoadVisible(cache, outline, from, to, list.isScrolling);
 
-  const coming = items.flatMap(({ index }) => {
+  const ready = items.flatMap(({ index }) => {
     const id = rows[index]?.id;
     return id !== undefined && !live.has(id) && cache.get(id) ? [id] : [];
   });
-  const late = usePace(coming, list.isScrolling);
+  const deferred = useDeferredRows(ready, list.isScrolling);
 
   const choose = (index: number) => {
     const row = rows[index];
     if (!row) return;
     onSelect(row.id);
-    arrival.show(row.id, null, false);
+    scrollTarget.show(row.id, null, false);
   };
   useImperativeHandle(props.control, () => ({
-    show: (messageId, part) => arrival.show(messageId, part ?? null, true),
-    step: (by, holds) => {
-      const here = rows.findIndex((row) => row.id === selected);
-      choose(step(rows, here < 0 ? topIndex(list, by) : here, by, holds));
+    show: (messageId, part) => scrollTarget.show(messageId, part ?? null, true),
+    step: (by, matches) => {
+      const current = rows.findIndex((row) => row.id === selected);
+      choose(step(rows, current < 0 ? topIndex(list, by) : current, by, matches));
     },
     toStart: () => choose(0),
     toEnd: () => {
@@ -115,7 +116,7 @@ export function MessageList(props: Props) {
   const isAtEnd = list.isAtEnd(NEAR_END);
   return (
     <div className={styles.frame}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section ref={scroller} className={styles.scroller} aria-label="Messages" tabIndex={0}>
         <div className={styles.sizer} style={{ height: list.getTotalSize() }}>
           {items.map((item) => {
@@ -124,15 +125,15 @@ export function MessageList(props: Props) {
             return (
               <MessageRow
                 key={row.id}
-                message={live.get(row.id) ?? (late.has(row.id) ? undefined : cache.get(row.id))}
-                viewing={row.id === props.writing ? props.writingView : props.viewing}
+                message={live.get(row.id) ?? (deferred.has(row.id) ? undefined : cache.get(row.id))}
+                context={row.id === props.liveId ? props.liveContext : props.context}
                 id={row.id}
                 index={item.index}
                 start={item.start}
                 height={item.size}
                 siblings={outline.siblings[row.id]}
                 selected={row.id === selected}
-                highlighted={row.id === arrival.shining}
+                highlighted={row.id === scrollTarget.highlighted}
                 isLive={live.has(row.id)}
                 editor={row.id === props.editing ? props.editor : null}
                 actions={props.actions}
@@ -155,22 +156,22 @@ export function MessageList(props: Props) {
 
 type List = ReturnType<typeof useVirtualizer<HTMLElement, HTMLElement>>;
 
-/** About where the list opens: at a message, or at its end. */
+/** The estimated initial offset: at a message, or at the end. */
 function firstOffset(rows: readonly Row[], target: string | null): number {
   const index = target === null ? -1 : rows.findIndex((row) => row.id === target);
   const before = index < 0 ? rows : rows.slice(0, index);
   return before.reduce((sum, row) => sum + row.estimate, 0);
 }
 
-/** Where a walk begins when nothing is chosen: at what is seen first. */
+/** The row to step from if none is selected: the first visible one. */
 function topIndex(list: List, by: 1 | -1): number {
   const offset = list.scrollOffset ?? 0;
   const top = list.getVirtualItemForOffset(offset + 1)?.index ?? 0;
   return by > 0 ? top - 1 : top + 1;
 }
 
-/** Asks for what is seen: at once when the list rests, now and then while it runs. */
-function useWanted(
+/** Loads the visible rows: at once when the list is still, at intervals while it scrolls. */
+function useLoadVisible(
   cache: MessageCache,
   outline: Outline,
   from: number,
@@ -179,13 +180,13 @@ function useWanted(
 ): void {
   const last = useRef(0);
   useEffect(() => {
-    const ask = () => {
+    const load = () => {
       last.current = Date.now();
-      cache.want(outline.rows, from, to);
+      cache.loadAround(outline.rows, from, to);
     };
-    const wait = isScrolling ? Math.max(0, last.current + ASK_EVERY - Date.now()) : 0;
-    if (!wait) return ask();
-    const timer = setTimeout(ask, wait);
+    const wait = isScrolling ? Math.max(0, last.current + LOAD_INTERVAL - Date.now()) : 0;
+    if (!wait) return load();
+    const timer = setTimeout(load, wait);
     return () => clearTimeout(timer);
   }, [cache, outline, from, to, isScrolling]);
 }

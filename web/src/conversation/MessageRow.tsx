@@ -1,14 +1,14 @@
 import { memo, type ReactNode, useMemo } from "react";
+import { type RenderContext, RenderProvider } from "../context/renderContext";
 import type { Message } from "../partita.gen";
 import { MessageView } from "../parts/MessageView";
-import { type Viewing, ViewingProvider } from "../viewing/viewing";
 import { BranchSwitch } from "./BranchSwitch";
 import { type Actions, MessageActions } from "./MessageActions";
 import styles from "./MessageRow.module.css";
 
 interface Props {
   readonly message: Message | undefined;
-  readonly viewing: Viewing;
+  readonly context: RenderContext;
   readonly id: string;
   readonly index: number;
   readonly start: number;
@@ -22,11 +22,11 @@ interface Props {
   readonly measure: (element: HTMLElement | null) => void;
 }
 
-/** A message in its place; until it has come, about the room that it will take. */
+/** A message at its position; until it has loaded, a placeholder of the estimated height. */
 export const MessageRow = memo(function MessageRow(props: Props) {
   const { message, id, index, start, height, siblings, actions } = props;
   if (!message) {
-    // It is not measured: what comes in its place is, and then for the first time.
+    // The placeholder is not measured: the message that replaces it is.
     return (
       <div className={styles.row} style={{ top: start, height }} data-index={index} aria-hidden>
         <div className={styles.skeleton} />
@@ -46,9 +46,9 @@ export const MessageRow = memo(function MessageRow(props: Props) {
     >
       <div className={styles.inside}>
         {props.editor ?? (
-          <ViewingProvider value={props.viewing}>
-            <Drawn message={message} actions={props.isLive ? null : actions} />
-          </ViewingProvider>
+          <RenderProvider value={props.context}>
+            <RowMessage message={message} actions={props.isLive ? null : actions} />
+          </RenderProvider>
         )}
         {siblings && <BranchSwitch messageId={id} siblings={siblings} onChoose={actions.chooseBranch} />}
       </div>
@@ -56,8 +56,14 @@ export const MessageRow = memo(function MessageRow(props: Props) {
   );
 });
 
-/** Drawn again when the message is another, not when its row moves. */
-const Drawn = memo(function Drawn({ message, actions }: { message: Message; actions: Actions | null }) {
+/** Renders again if the message changes, not if its row moves. */
+const RowMessage = memo(function RowMessage({
+  message,
+  actions,
+}: {
+  message: Message;
+  actions: Actions | null;
+}) {
   const more = useMemo(
     () => (actions ? <MessageActions message={message} actions={actions} /> : undefined),
     [message, actions],

@@ -7,45 +7,45 @@ import { Button } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
 import { moment, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
 import { Empty, Failure, Loading } from "../ui/States";
+import { visible } from "../ui/sanitize";
 import styles from "./RawPanel.module.css";
 import { type RawForm, rawText } from "./raw";
 
 interface Props {
   readonly threadId: string;
   readonly messageId: string;
-  /** The message that it stands in, if it is a sub-agent's. */
-  readonly holderId?: string;
+  /** The message that contains it, if it is a sub-agent's message. */
+  readonly parentId?: string;
   readonly onClose: () => void;
 }
 
-/** The agent's own events that a message came from, beside it. */
-export function RawPanel({ threadId, messageId, holderId, onClose }: Props) {
+/** The agent's raw events of a message, in a side panel. */
+export function RawPanel({ threadId, messageId, parentId, onClose }: Props) {
   const [form, setForm] = useState<RawForm>("pretty");
   const query = useInfiniteQuery({
     queryKey: ["raw", threadId, messageId],
     queryFn: ({ pageParam, signal }) =>
       getRaw(threadId, messageId, pageParam, signal).catch((error: { status?: number }) => {
-        // A run of ours wrote it together with the message that it stands in.
-        if (holderId === undefined || error.status !== 404) throw error;
-        return getRaw(threadId, holderId, pageParam, signal);
+        // Runs of this server log nested messages under the outer message.
+        if (parentId === undefined || error.status !== 404) throw error;
+        return getRaw(threadId, parentId, pageParam, signal);
       }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next ?? null,
     gcTime: 0,
   });
   const records = query.data?.pages.flatMap((page) => page.items) ?? [];
-  const first = query.data?.pages[0];
+  const firstPage = query.data?.pages[0];
   return (
     <Dialog title="Raw events" side onClose={onClose}>
       <div className={styles.panel}>
         <div className={styles.bar}>
           <span className={styles.about}>
-            {first && about(records.length, query.hasNextPage, first.exact)}
+            {firstPage && summary(records.length, query.hasNextPage, firstPage.exact)}
           </span>
           {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
-          <span role="group" aria-label="How events are shown" className={styles.forms}>
+          <span role="group" aria-label="Event format" className={styles.forms}>
             <Button small aria-pressed={form === "pretty"} onClick={() => setForm("pretty")}>
               Pretty
             </Button>
@@ -54,13 +54,13 @@ export function RawPanel({ threadId, messageId, holderId, onClose }: Props) {
             </Button>
           </span>
           <CopyButton
-            label="Copy all that is loaded"
+            label="Copy all loaded events"
             text={() => records.map((record) => rawText(record, "bytes")).join("\n")}
           />
         </div>
         {query.isPending && <Loading />}
         {query.isError && <Failure error={query.error} retry={() => void query.refetch()} />}
-        {first?.reason && <Empty title={first.reason} />}
+        {firstPage?.reason && <Empty title={firstPage.reason} />}
         <AgentResult runId={records.at(-1)?.runId} />
         {records.length > 0 && (
           <Records
@@ -74,7 +74,7 @@ export function RawPanel({ threadId, messageId, holderId, onClose }: Props) {
   );
 }
 
-/** What the agent returned when the run that wrote the message completed. */
+/** The return value of the agent for the run that wrote the message. */
 function AgentResult({ runId }: { readonly runId: string | undefined }) {
   const run = useQuery({
     queryKey: ["run", runId],
@@ -91,9 +91,9 @@ function AgentResult({ runId }: { readonly runId: string | undefined }) {
   );
 }
 
-function about(count: number, hasMore: boolean, exact: boolean): string {
-  const many = hasMore ? `First ${plural(count, "event")}` : plural(count, "event");
-  return exact ? many : `${many} that name this message`;
+function summary(count: number, hasMore: boolean, exact: boolean): string {
+  const events = hasMore ? `First ${plural(count, "event")}` : plural(count, "event");
+  return exact ? events : `${events} that mention this message`;
 }
 
 interface RecordsProps {
@@ -117,7 +117,7 @@ function Records({ records, form, more }: RecordsProps) {
     if (more && last >= records.length - 5) more();
   }, [more, last, records.length]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <section ref={scroller} className={styles.records} tabIndex={0} aria-label="Events">
       <ol style={{ height: list.getTotalSize() }}>
         {items.map((item) => {
@@ -146,10 +146,10 @@ function Records({ records, form, more }: RecordsProps) {
   );
 }
 
-const MOST = 20_000;
+const MAX_SHOWN = 20_000;
 
-/** Drawn up to a length that a page bears; the copy has it all. */
+/** The beginning of a long event. The copy button copies all of it. */
 const shortened = (text: string): string =>
-  text.length > MOST
-    ? `${text.slice(0, MOST)}\n… ${plural(text.length - MOST, "character")} more: copy the event to see all`
+  text.length > MAX_SHOWN
+    ? `${text.slice(0, MAX_SHOWN)}\n… ${plural(text.length - MAX_SHOWN, "more character")}. Copy the event to see all of it.`
     : text;

@@ -3,15 +3,15 @@ import { Dialog } from "../ui/Dialog";
 import { count, money } from "../ui/format";
 import styles from "./Usage.module.css";
 
-/** What the responses of a session consumed. */
+/** The token counts and cost of a session. */
 export function Usage({ usage, onClose }: { usage: UsageTotals; onClose: () => void }) {
   const rows: readonly (readonly [string, string])[] = [
     ["Responses", count(usage.responses)],
     ["Input tokens", count(usage.inputTokens)],
-    ["of these from the cache", count(usage.cachedInputTokens)],
-    ["written to the cache", count(usage.cacheWriteTokens)],
+    ["Input tokens read from cache", count(usage.cachedInputTokens)],
+    ["Input tokens written to cache", count(usage.cacheWriteTokens)],
     ["Output tokens", count(usage.outputTokens)],
-    ["of these for reasoning", count(usage.reasoningTokens)],
+    ["Reasoning tokens", count(usage.reasoningTokens)],
     ["Cost", usage.cost == null ? "unknown" : money(usage.cost)],
     ...(usage.unpriced ? ([["Responses without a price", count(usage.unpriced)]] as const) : []),
   ];

@@ -1,28 +1,29 @@
-/** What a conversation does with its messages when somebody presses a button. */
+/** The actions of the buttons on a message. */
 import { useMemo, useRef } from "react";
-import { forkThread, switchBranch } from "../api/messages";
+import { switchBranch } from "../api/messages";
+import { forkThread } from "../api/threads";
 import type { Live } from "../chat/live";
 import { go, toThread } from "../ui/routing";
 import { toastError } from "../ui/Toasts";
 import type { MessageCache } from "./cache";
 import type { Actions } from "./MessageActions";
 
-interface Given {
+interface Options {
   readonly threadId: string;
   readonly cache: MessageCache;
   readonly live: Pick<Live, "regenerate">;
-  readonly canSpeak: boolean;
-  readonly again: () => Promise<unknown>;
+  readonly canWrite: boolean;
+  readonly refresh: () => Promise<unknown>;
   readonly setBranch: (through: string | null) => void;
   readonly setEditing: (messageId: string) => void;
 }
 
-export function useActions(given: Given): Actions {
-  const now = useRef(given);
-  now.current = given;
+export function useActions(options: Options): Actions {
+  const now = useRef(options);
+  now.current = options;
   return useMemo(
     () => ({
-      canSpeak: given.canSpeak,
+      canWrite: options.canWrite,
       fork: (messageId) =>
         void forkThread(now.current.threadId, messageId)
           .then((copy) => go(toThread(copy.id)))
@@ -31,14 +32,14 @@ export function useActions(given: Given): Actions {
         void switchBranch(now.current.threadId, messageId)
           .then(() => {
             now.current.setBranch(null);
-            // The address must not lead back to the branch that was left.
+            // The address must not select the previous branch again.
             go(toThread(now.current.threadId), { replace: true });
-            return now.current.again();
+            return now.current.refresh();
           })
           .catch(toastError),
       regenerate: (messageId) => void now.current.live.regenerate(messageId).catch(toastError),
       edit: (messageId) => now.current.setEditing(messageId),
     }),
-    [given.canSpeak],
+    [options.canWrite],
   );
 }

@@ -1,11 +1,11 @@
-/** The keys of a conversation. */
+/** The keyboard shortcuts of a conversation. */
 import type { RefObject } from "react";
 import { useEffect, useRef, useState } from "react";
 import { useHotkeys } from "../ui/hotkeys";
 import type { ListControl } from "./MessageList";
 import type { Row } from "./rows";
 
-interface Given {
+interface Options {
   readonly list: RefObject<ListControl | null>;
   readonly selected: string | null;
   readonly copyLink: (messageId: string) => void;
@@ -14,16 +14,16 @@ interface Given {
   readonly find: () => void;
 }
 
-/** Whether the focus is not in the list of sessions, which has the same keys. */
-function useOutside(): boolean {
+/** Whether the focus is outside the list of sessions, which uses the same keys. */
+function useFocusOutsideSidebar(): boolean {
   const [isOutside, setOutside] = useState(true);
   useEffect(() => {
-    const look = () => setOutside(document.activeElement?.closest("aside") == null);
-    document.addEventListener("focusin", look);
-    document.addEventListener("focusout", look);
+    const update = () => setOutside(document.activeElement?.closest("aside") == null);
+    document.addEventListener("focusin", update);
+    document.addEventListener("focusout", update);
     return () => {
-      document.removeEventListener("focusin", look);
-      document.removeEventListener("focusout", look);
+      document.removeEventListener("focusin", update);
+      document.removeEventListener("focusout", update);
     };
   }, []);
   return isOutside;
@@ -31,24 +31,24 @@ function useOutside(): boolean {
 
 const isOfUser = (row: Row): boolean => row.role === "user";
 
-export function useKeys({ list, selected, copyLink, showRaw, setFolds, find }: Given): void {
+export function useKeys({ list, selected, copyLink, showRaw, setFolds, find }: Options): void {
   const isOpen = useRef(false);
-  const walk = (by: 1 | -1, holds?: (row: Row) => boolean) => list.current?.step(by, holds);
+  const step = (by: 1 | -1, matches?: (row: Row) => boolean) => list.current?.step(by, matches);
   useHotkeys(
     [
-      { keys: "j", what: "Next message", first: true, run: () => walk(1) },
-      { keys: "k", what: "Previous message", first: true, run: () => walk(-1) },
-      { keys: "n", what: "Next question", first: true, run: () => walk(1, isOfUser) },
-      { keys: "p", what: "Previous question", first: true, run: () => walk(-1, isOfUser) },
+      { keys: "j", what: "Next message", first: true, run: () => step(1) },
+      { keys: "k", what: "Previous message", first: true, run: () => step(-1) },
+      { keys: "n", what: "Next question", first: true, run: () => step(1, isOfUser) },
+      { keys: "p", what: "Previous question", first: true, run: () => step(-1, isOfUser) },
       { keys: "Home", what: "First message", first: true, run: () => list.current?.toStart() },
       { keys: "End", what: "Last message", first: true, run: () => list.current?.toEnd() },
     ],
-    useOutside(),
+    useFocusOutsideSidebar(),
   );
   useHotkeys([
     {
       keys: "o",
-      what: "Open or close everything",
+      what: "Expand or collapse everything",
       run: () => {
         isOpen.current = !isOpen.current;
         setFolds({ open: isOpen.current });

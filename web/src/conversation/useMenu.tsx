@@ -1,4 +1,4 @@
-/** What can be done with a whole session. */
+/** The menu items of a session. */
 import {
   ChartColumn,
   ChartSpline,
@@ -10,31 +10,29 @@ import {
   Search,
   Share2,
 } from "lucide-react";
-import { cloneThread } from "../api/messages";
+import { copyThread } from "../api/threads";
+import type { MenuItem } from "../ui/Menu";
 import { go, href, toCompare, toRun, toThread } from "../ui/routing";
-import { toast, toastError } from "../ui/Toasts";
-import type { Above } from "./Conversation";
-import type { MenuItem } from "./Menu";
+import { toastError } from "../ui/Toasts";
+import type { Panel } from "./Conversation";
 
-interface Given {
+interface Options {
   readonly threadId: string;
-  /** The run of the chosen message, or the last one. */
+  /** The run of the selected message, or the last one. */
   readonly runId: string | undefined;
+  readonly copyLink: () => void;
   readonly internal: boolean;
   readonly setInternal: (internal: boolean) => void;
-  readonly setAbove: (above: Above) => void;
+  readonly setPanel: (panel: Panel) => void;
 }
 
-export function useMenu({ threadId, runId, internal, setInternal, setAbove }: Given): readonly MenuItem[] {
-  const copyLink = async () => {
-    await navigator.clipboard.writeText(new URL(toThread(threadId), location.href).href);
-    toast("The link is copied.");
-  };
-  const duplicate = async () => go(toThread((await cloneThread(threadId)).id));
+export function useMenu(options: Options): readonly MenuItem[] {
+  const { threadId, runId, copyLink, internal, setInternal, setPanel } = options;
+  const duplicate = async () => go(toThread((await copyThread(threadId)).id));
   return [
-    { label: "Share …", icon: <Share2 size={15} />, run: () => setAbove("share") },
-    { label: "Copy a link", icon: <Link2 size={15} />, run: () => void copyLink().catch(toastError) },
-    { label: "Find in this session", icon: <Search size={15} />, run: () => setAbove("find") },
+    { label: "Share …", icon: <Share2 size={15} />, run: () => setPanel("share") },
+    { label: "Copy link", icon: <Link2 size={15} />, run: () => copyLink() },
+    { label: "Find in this session", icon: <Search size={15} />, run: () => setPanel("find") },
     {
       label: "Replay the run",
       icon: <Play size={15} />,
@@ -48,14 +46,14 @@ export function useMenu({ threadId, runId, internal, setInternal, setAbove }: Gi
       run: () => runId && go(toCompare(runId)),
     },
     { label: "Duplicate", icon: <CopyPlus size={15} />, run: () => void duplicate().catch(toastError) },
-    { label: "Usage", icon: <ChartColumn size={15} />, run: () => setAbove("usage") },
+    { label: "Usage", icon: <ChartColumn size={15} />, run: () => setPanel("usage") },
     {
-      label: "Growth of the context",
+      label: "Context growth",
       icon: <ChartSpline size={15} />,
       run: () => go(href(["analytics"], { thread: threadId })),
     },
     {
-      label: "Internal messages",
+      label: "Show internal messages",
       icon: <Eye size={15} />,
       checked: internal,
       run: () => setInternal(!internal),

@@ -1,19 +1,19 @@
-/** The last stored messages of the branch that is shown, as far as they are at hand. */
+/** The last stored messages of the displayed branch, as far as they are cached. */
 import { useRef, useSyncExternalStore } from "react";
 import type { Outline } from "../api/messages";
 import type { Message } from "../partita.gen";
 import type { MessageCache } from "./cache";
 
-/** So many. */
-export const TAIL = 50;
+export const TAIL_LENGTH = 50;
 
-/** The very same list until one of its messages is another. */
+/** Returns the same list until one of its messages changes. */
 export function useTail(cache: MessageCache, outline: Outline | undefined): readonly Message[] {
   useSyncExternalStore(cache.subscribe, cache.version);
-  const before = useRef<readonly Message[]>([]);
-  const tail = outline?.rows.slice(-TAIL).flatMap(({ id }) => cache.get(id) ?? []) ?? [];
+  const previous = useRef<readonly Message[]>([]);
+  const tail = outline?.rows.slice(-TAIL_LENGTH).flatMap(({ id }) => cache.get(id) ?? []) ?? [];
   const isSame =
-    tail.length === before.current.length && tail.every((one, index) => one === before.current[index]);
-  if (!isSame) before.current = tail;
-  return before.current;
+    tail.length === previous.current.length &&
+    tail.every((message, index) => message === previous.current[index]);
+  if (!isSame) previous.current = tail;
+  return previous.current;
 }

@@ -1,78 +1,78 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Upload, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { type Inspection, inspect, listFormats, MOST_BYTES } from "../api/convert";
+import { type Inspection, inspect, listFormats, MAX_BYTES } from "../api/convert";
 import { Button } from "../ui/Button";
 import { bytes, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
 import { Failure, Loading } from "../ui/States";
+import { visible } from "../ui/sanitize";
 import { toast } from "../ui/Toasts";
 import styles from "./Convert.module.css";
+import { DetectedFormat } from "./DetectedFormat";
 import { type Finding, findingsOf, marksOf } from "./findings";
-import { Lines } from "./Lines";
 import { Results, type ResultTab } from "./Results";
+import { SourceView } from "./SourceView";
 import { SAMPLES } from "./samples";
-import { TakenFor } from "./TakenFor";
 
-/** Characters; a longer text is looked at, not written in. */
-const MOST_WRITTEN = 200_000;
+/** Characters. Longer texts cannot be edited. */
+const MAX_EDITABLE = 200_000;
 
-interface Pasted {
+interface Input {
   readonly text: string;
-  /** Grows with every change: a text of megabytes is no name for itself. */
+  /** Incremented with every change. A text of several megabytes is not suitable as a query key. */
   readonly version: number;
 }
 
-/** Paste or drop anything: what it is, what it says, what it is in another format, and what gets lost. */
+/** Detects the format of a pasted text, converts it and shows what is lost. */
 export function Convert() {
-  const [pasted, setPasted] = useState<Pasted>({ text: "", version: 0 });
+  const [input, setInput] = useState<Input>({ text: "", version: 0 });
   const [from, setFrom] = useState<string | null>(null);
   const [to, setTo] = useState("ai-sdk-ui-v7");
   const [carry, setCarry] = useState(false);
   const [tab, setTab] = useState<ResultTab>("conversation");
-  const [isWriting, setWriting] = useState(true);
+  const [isEditing, setEditing] = useState(true);
   const [chosen, setChosen] = useState<{ id: string } | null>(null);
-  const asked = useSettled(pasted);
-  const isTooLarge = asked.text.length > MOST_BYTES;
+  const settled = useDebounced(input);
+  const isTooLarge = settled.text.length > MAX_BYTES;
 
   const formats = useQuery({ queryKey: ["formats"], queryFn: ({ signal }) => listFormats(signal) });
   const query = useQuery({
-    queryKey: ["inspect", asked.version, from, to, carry],
+    queryKey: ["inspect", settled.version, from, to, carry],
     queryFn: async ({ signal }) => ({
-      said: await inspect(asked.text, { from, to, carry }, signal),
-      text: asked.text,
+      inspection: await inspect(settled.text, { from, to, carry }, signal),
+      text: settled.text,
     }),
-    enabled: asked.text.trim() !== "" && !isTooLarge,
+    enabled: settled.text.trim() !== "" && !isTooLarge,
     placeholderData: keepPreviousData,
     gcTime: 0,
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const result = asked.text.trim() ? query.data : undefined;
-  const findings = useMemo(() => (result ? findingsOf(result.said, result.text) : []), [result]);
+  const result = settled.text.trim() ? query.data : undefined;
+  const findings = useMemo(() => (result ? findingsOf(result.inspection, result.text) : []), [result]);
   const marks = useMemo(
-    () => (result?.text === pasted.text ? marksOf(findings) : []),
-    [result, findings, pasted.text],
+    () => (result?.text === input.text ? marksOf(findings) : []),
+    [result, findings, input.text],
   );
 
-  const write = (text: string) => setPasted((before) => ({ text, version: before.version + 1 }));
+  const write = (text: string) => setInput((before) => ({ text, version: before.version + 1 }));
   const replace = (text: string) => {
     write(text);
     setFrom(null);
     setChosen(null);
-    setWriting(text === "");
+    setEditing(text === "");
   };
-  const take = async (file: File | undefined) => {
+  const openFile = async (file: File | undefined) => {
     if (!file) return;
-    if (file.size > MOST_BYTES)
-      toast(`${file.name} is larger than ${bytes(MOST_BYTES)}. Import it instead: partita import`, {
+    if (file.size > MAX_BYTES)
+      toast(`${file.name} is larger than ${bytes(MAX_BYTES)}. Import it instead: partita import`, {
         bad: true,
       });
     else replace(await file.text());
   };
   const choose = (finding: Finding) => {
     if (finding.side === "writing") setTab("canonical");
-    else setWriting(false);
+    else setEditing(false);
     setChosen({ id: finding.id });
   };
 
@@ -81,8 +81,8 @@ export function Convert() {
       <header className={styles.head}>
         <h1>Convert</h1>
         <p>
-          Messages of any format, a stream, a provider’s answer, the log of an agent: paste it, drop it, or
-          try
+          Paste or drop messages of any format, a stream, a provider’s response or the log of an agent, or try
+          a sample:
           {SAMPLES.map((sample) => (
             <Button key={sample.name} small onClick={() => replace(sample.text)}>
               {sample.name}
@@ -92,15 +92,15 @@ export function Convert() {
       </header>
       <div className={styles.columns}>
         <Source
-          text={pasted.text}
-          isWriting={isWriting && pasted.text.length <= MOST_WRITTEN}
-          onWriting={setWriting}
+          text={input.text}
+          isEditing={isEditing && input.text.length <= MAX_EDITABLE}
+          onEditing={setEditing}
           onWrite={write}
           onReplace={replace}
-          onFile={(file) => void take(file)}
+          onFile={(file) => void openFile(file)}
         >
-          <Lines
-            text={pasted.text}
+          <SourceView
+            text={input.text}
             label="Source"
             marks={marks}
             chosen={chosen}
@@ -110,25 +110,25 @@ export function Convert() {
             }}
           />
         </Source>
-        <section className={styles.results} aria-label="What it is" aria-busy={query.isFetching}>
+        <section className={styles.results} aria-label="Result" aria-busy={query.isFetching}>
           {isTooLarge ? (
             <p className={styles.hint}>
-              That is more than {bytes(MOST_BYTES)}. Import it instead: <code>partita import FILE</code>
+              The text is larger than {bytes(MAX_BYTES)}. Import it instead: <code>partita import FILE</code>
             </p>
           ) : query.isError ? (
             <Failure error={query.error} retry={() => void query.refetch()} />
           ) : result ? (
             <>
-              <TakenFor
-                inspection={result.said}
+              <DetectedFormat
+                inspection={result.inspection}
                 formats={formats.data?.items ?? []}
                 from={from}
                 onFrom={setFrom}
               />
-              <Trouble inspection={result.said} findings={findings} onChoose={choose} />
-              {result.said.messages && (
+              <Problems inspection={result.inspection} findings={findings} onChoose={choose} />
+              {result.inspection.messages && (
                 <Results
-                  inspection={result.said}
+                  inspection={result.inspection}
                   findings={findings}
                   formats={formats.data?.items ?? []}
                   to={to}
@@ -145,7 +145,7 @@ export function Convert() {
           ) : query.isFetching ? (
             <Loading what="Reading" />
           ) : (
-            <p className={styles.hint}>What it was taken for, and what became of it, is shown here.</p>
+            <p className={styles.hint}>The detected format and the conversion appear here.</p>
           )}
         </section>
       </div>
@@ -155,24 +155,24 @@ export function Convert() {
 
 interface SourceProps {
   readonly text: string;
-  readonly isWriting: boolean;
-  readonly onWriting: (isWriting: boolean) => void;
+  readonly isEditing: boolean;
+  readonly onEditing: (isEditing: boolean) => void;
   readonly onWrite: (text: string) => void;
   readonly onReplace: (text: string) => void;
   readonly onFile: (file: File | undefined) => void;
   readonly children: React.ReactNode;
 }
 
-function Source({ text, isWriting, onWriting, onWrite, onReplace, onFile, children }: SourceProps) {
+function Source({ text, isEditing, onEditing, onWrite, onReplace, onFile, children }: SourceProps) {
   const [isOver, setOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
   const paste = (event: React.ClipboardEvent) => {
-    const given = event.clipboardData.getData("text");
-    const isWritten = event.target instanceof HTMLTextAreaElement && text !== "";
-    // A field for writing is no place for megabytes; and what was shown is replaced, not added to.
-    if (given && (!isWritten || given.length + text.length > MOST_WRITTEN)) {
+    const pasted = event.clipboardData.getData("text");
+    const isEdit = event.target instanceof HTMLTextAreaElement && text !== "";
+    // A paste replaces the text unless the user is editing it and the result stays small.
+    if (pasted && (!isEdit || pasted.length + text.length > MAX_EDITABLE)) {
       event.preventDefault();
-      onReplace(given);
+      onReplace(pasted);
     }
   };
   return (
@@ -196,23 +196,23 @@ function Source({ text, isWriting, onWriting, onWrite, onReplace, onFile, childr
     >
       <div className={styles.bar}>
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
-        <span role="group" aria-label="The source is" className={styles.choices}>
+        <span role="group" aria-label="Source view" className={styles.choices}>
           <Button
             small
-            kind={isWriting ? "plain" : "quiet"}
-            aria-pressed={isWriting}
-            disabled={text.length > MOST_WRITTEN}
-            title={text.length > MOST_WRITTEN ? "It is too long to be written in" : undefined}
-            onClick={() => onWriting(true)}
+            kind={isEditing ? "plain" : "quiet"}
+            aria-pressed={isEditing}
+            disabled={text.length > MAX_EDITABLE}
+            title={text.length > MAX_EDITABLE ? "The text is too long to edit" : undefined}
+            onClick={() => onEditing(true)}
           >
             Edit
           </Button>
           <Button
             small
-            kind={isWriting ? "quiet" : "plain"}
-            aria-pressed={!isWriting}
+            kind={isEditing ? "quiet" : "plain"}
+            aria-pressed={!isEditing}
             disabled={!text}
-            onClick={() => onWriting(false)}
+            onClick={() => onEditing(false)}
           >
             Marked
           </Button>
@@ -229,7 +229,7 @@ function Source({ text, isWriting, onWriting, onWrite, onReplace, onFile, childr
             ref={picker}
             type="file"
             hidden
-            aria-label="Choose a file"
+            aria-label="Select a file"
             onChange={(event) => {
               onFile(event.target.files?.[0]);
               event.target.value = "";
@@ -237,10 +237,10 @@ function Source({ text, isWriting, onWriting, onWrite, onReplace, onFile, childr
           />
         </span>
       </div>
-      {isWriting ? (
+      {isEditing ? (
         <textarea
           className={styles.field}
-          aria-label="Paste here"
+          aria-label="Source text"
           placeholder={"Paste here, or drop a file.\n\nNothing is stored, and nothing leaves your server."}
           value={text}
           spellCheck={false}
@@ -254,19 +254,19 @@ function Source({ text, isWriting, onWriting, onWrite, onReplace, onFile, childr
   );
 }
 
-interface TroubleProps {
+interface ProblemsProps {
   readonly inspection: Inspection;
   readonly findings: readonly Finding[];
   readonly onChoose: (finding: Finding) => void;
 }
 
-/** What is wrong with the text, in words, and where. */
-function Trouble({ inspection, findings, onChoose }: TroubleProps) {
+/** The errors of the text. */
+function Problems({ inspection, findings, onChoose }: ProblemsProps) {
   const problem = findings.find((finding) => finding.tone === "error");
   return (
     <>
       {problem && (
-        <div className={styles.trouble} role="alert">
+        <div className={styles.problem} role="alert">
           <p>{visible(problem.what)}</p>
           {problem.why && <p className={styles.hintOf}>{visible(problem.why)}</p>}
           {problem.path && (
@@ -277,8 +277,8 @@ function Trouble({ inspection, findings, onChoose }: TroubleProps) {
         </div>
       )}
       {inspection.errors?.length ? (
-        <p className={styles.trouble}>
-          The stream itself reports {plural(inspection.errors.length, "error")}:{" "}
+        <p className={styles.problem}>
+          The stream contains {plural(inspection.errors.length, "error")}:{" "}
           {visible(inspection.errors.slice(0, 3).join("; "))}
         </p>
       ) : null}
@@ -286,13 +286,13 @@ function Trouble({ inspection, findings, onChoose }: TroubleProps) {
   );
 }
 
-/** The text once nobody has changed it for a moment; the longer it is, the longer the moment. */
-function useSettled(pasted: Pasted): Pasted {
-  const [settled, setSettled] = useState(pasted);
+/** The input after the user has paused typing. The delay is longer for long texts. */
+function useDebounced(input: Input): Input {
+  const [settled, setSettled] = useState(input);
   useEffect(() => {
-    const wait = pasted.text.length > 1_000_000 ? 600 : 250;
-    const timer = setTimeout(() => setSettled(pasted), wait);
+    const delay = input.text.length > 1_000_000 ? 600 : 250;
+    const timer = setTimeout(() => setSettled(input), delay);
     return () => clearTimeout(timer);
-  }, [pasted]);
+  }, [input]);
   return settled;
 }

@@ -1,24 +1,24 @@
 import { useState } from "react";
 import { Button } from "../ui/Button";
 import { count } from "../ui/format";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import styles from "./Findings.module.css";
-import { type Finding, type Sort, sortOf, sortsOf } from "./findings";
+import { countByKind, type Finding, type FindingKind, kindOf } from "./findings";
 
 const PAGE = 200;
-const NAMES: Readonly<Record<Sort, string>> = {
+const NAMES: Readonly<Record<FindingKind, string>> = {
   lost: "Lost",
   changed: "Changed",
   repaired: "Repaired",
   minor: "Minor",
   noted: "Noted",
 };
-const MEANINGS: Readonly<Record<Sort, string>> = {
-  lost: "It is gone.",
-  changed: "It is there in another form.",
-  repaired: "Something was added, moved or renamed because the format insists on it.",
-  minor: "It is gone, and nobody who reads the messages will miss it.",
-  noted: "It was passed over, or not understood.",
+const MEANINGS: Readonly<Record<FindingKind, string>> = {
+  lost: "The value is lost.",
+  changed: "The value is kept in another form.",
+  repaired: "Something was added, moved or renamed because the format requires it.",
+  minor: "The value is lost, but it does not matter for reading the messages.",
+  noted: "The input was skipped or not recognised.",
 };
 
 interface Props {
@@ -27,33 +27,33 @@ interface Props {
   readonly onChoose: (finding: Finding) => void;
 }
 
-/** What was lost, and what was noted. Pressed, its place comes into sight. */
+/** The losses, notes and errors. A click scrolls to the position in the text. */
 export function Findings({ findings, chosen, onChoose }: Props) {
   const [limit, setLimit] = useState(PAGE);
-  const [hidden, setHidden] = useState<ReadonlySet<Sort>>(new Set());
-  if (!findings.length) return <p className={styles.none}>Nothing is lost: everything was carried.</p>;
-  const sorts = sortsOf(findings);
-  const shown = findings.filter((finding) => !hidden.has(sortOf(finding)) || finding.id === chosen);
-  const toggle = (sort: Sort) => {
+  const [hidden, setHidden] = useState<ReadonlySet<FindingKind>>(new Set());
+  if (!findings.length) return <p className={styles.none}>No losses: everything is kept.</p>;
+  const kinds = countByKind(findings);
+  const shown = findings.filter((finding) => !hidden.has(kindOf(finding)) || finding.id === chosen);
+  const toggle = (kind: FindingKind) => {
     const next = new Set(hidden);
-    if (!next.delete(sort)) next.add(sort);
+    if (!next.delete(kind)) next.add(kind);
     setHidden(next);
   };
   return (
     <div className={styles.box}>
-      {sorts.length > 1 && (
+      {kinds.length > 1 && (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
-        <div role="group" aria-label="Which ones to show" className={styles.sorts}>
-          {sorts.map(([sort, number]) => (
+        <div role="group" aria-label="Kinds to show" className={styles.kinds}>
+          {kinds.map(([kind, number]) => (
             <Button
-              key={sort}
+              key={kind}
               small
-              kind={hidden.has(sort) ? "quiet" : "plain"}
-              aria-pressed={!hidden.has(sort)}
-              title={MEANINGS[sort]}
-              onClick={() => toggle(sort)}
+              kind={hidden.has(kind) ? "quiet" : "plain"}
+              aria-pressed={!hidden.has(kind)}
+              title={MEANINGS[kind]}
+              onClick={() => toggle(kind)}
             >
-              {NAMES[sort]} ({count(number)})
+              {NAMES[kind]} ({count(number)})
             </Button>
           ))}
         </div>
@@ -65,13 +65,13 @@ export function Findings({ findings, chosen, onChoose }: Props) {
               type="button"
               className={styles.finding}
               data-tone={finding.tone}
-              data-sort={sortOf(finding)}
+              data-severity={kindOf(finding)}
               aria-pressed={finding.id === chosen}
               onClick={() => onChoose(finding)}
             >
               <span className={styles.kind}>
-                <span className={styles.badge} title={MEANINGS[sortOf(finding)]}>
-                  {finding.tone === "error" ? "Wrong" : NAMES[sortOf(finding)]}
+                <span className={styles.badge} title={MEANINGS[kindOf(finding)]}>
+                  {finding.tone === "error" ? "Error" : NAMES[kindOf(finding)]}
                 </span>{" "}
                 {finding.tone === "loss" && `in ${finding.side}`}
               </span>

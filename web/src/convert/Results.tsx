@@ -3,16 +3,17 @@ import { useMemo, useState } from "react";
 import type { FormatInfo, Inspection } from "../api/convert";
 import { Transcript } from "../reader/Transcript";
 import { JsonTree } from "../tools/JsonTree";
+import { stringify } from "../tools/json";
 import { Button, IconButton } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
+import { downloadFile } from "../ui/download";
 import { count } from "../ui/format";
-import { save } from "../ui/saving";
+import { Tabs } from "../ui/Tabs";
 import { Findings } from "./Findings";
 import { type Finding, marksOf } from "./findings";
-import { Lines } from "./Lines";
 import { Positions } from "./positions";
 import styles from "./Results.module.css";
-import { Tabs } from "./Tabs";
+import { SourceView } from "./SourceView";
 
 export type ResultTab = "conversation" | "canonical" | "target" | "losses";
 
@@ -30,7 +31,7 @@ interface Props {
   readonly onChoose: (finding: Finding) => void;
 }
 
-/** What became of a text: drawn, canonical, in another format, and what was lost. */
+/** The conversation, the canonical messages, the conversion and the losses. */
 export function Results(props: Props) {
   const { inspection, findings, tab, onTab } = props;
   const messages = inspection.messages ?? [];
@@ -45,7 +46,7 @@ export function Results(props: Props) {
   ] as const;
   return (
     <Tabs tabs={tabs} chosen={tab} onChoose={onTab} label="Results">
-      {tab === "conversation" && <Transcript messages={messages} label="The conversation" />}
+      {tab === "conversation" && <Transcript messages={messages} label="Conversation" />}
       {tab === "canonical" && <Canonical {...props} />}
       {tab === "target" && <Target {...props} />}
       {tab === "losses" && (
@@ -64,9 +65,9 @@ function Canonical({ inspection, findings, chosen }: Props) {
   const marks = useMemo(() => {
     if (!asText) return [];
     const positions = new Positions(text, "document");
-    const written = findings.filter((one) => one.side === "writing").slice(0, 2000);
+    const losses = findings.filter((one) => one.side === "writing").slice(0, 2000);
     return marksOf(
-      written.flatMap((one) => {
+      losses.flatMap((one) => {
         const range = positions.locate(one.path);
         return range ? [{ ...one, ranges: [range] }] : [];
       }),
@@ -76,7 +77,7 @@ function Canonical({ inspection, findings, chosen }: Props) {
     <>
       <div className={styles.bar}>
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
-        <span role="group" aria-label="How to show it" className={styles.choices}>
+        <span role="group" aria-label="View" className={styles.choices}>
           <Button
             small
             kind={asText ? "quiet" : "plain"}
@@ -89,10 +90,10 @@ function Canonical({ inspection, findings, chosen }: Props) {
             JSON
           </Button>
         </span>
-        <Taking value={inspection.messages} name="messages" what="the canonical messages" />
+        <CopyAndDownload value={inspection.messages} name="messages" what="canonical messages" />
       </div>
       {asText ? (
-        <Lines text={text} label="Canonical messages" marks={marks} chosen={chosen} />
+        <SourceView text={text} label="Canonical messages" marks={marks} chosen={chosen} />
       ) : (
         <div className={styles.tree}>
           <JsonTree value={inspection.messages} label="Canonical messages" />
@@ -103,8 +104,8 @@ function Canonical({ inspection, findings, chosen }: Props) {
 }
 
 function Target({ inspection, formats, to, onTo, carry, onCarry }: Props) {
-  const text = useMemo(() => written(inspection.payload ?? null), [inspection.payload]);
-  const hasRoom = formats.some((format) => format.name === to && format.carries);
+  const text = useMemo(() => stringify(inspection.payload ?? null, 2), [inspection.payload]);
+  const canCarry = formats.some((format) => format.name === to && format.carries);
   return (
     <>
       <div className={styles.bar}>
@@ -123,46 +124,42 @@ function Target({ inspection, formats, to, onTo, carry, onCarry }: Props) {
         <label
           className={styles.carry}
           title={
-            hasRoom
-              ? "What the format has no place for goes along in its metadata"
-              : "This format has no room for more than it knows"
+            canCarry
+              ? "Embed in the metadata what the format cannot represent"
+              : "This format cannot embed other data"
           }
         >
           <input
             type="checkbox"
-            checked={carry && hasRoom}
-            disabled={!hasRoom}
+            checked={carry && canCarry}
+            disabled={!canCarry}
             onChange={(event) => onCarry(event.target.checked)}
           />
-          Carry the rest
+          Embed what is lost
         </label>
-        <Taking value={inspection.payload} name={inspection.to ?? to} what="the result" />
+        <CopyAndDownload value={inspection.payload} name={inspection.to ?? to} what="result" />
       </div>
       {inspection.payload === undefined ? (
-        <p className={styles.none}>It could not be written.</p>
+        <p className={styles.none}>The messages cannot be converted to this format.</p>
       ) : (
-        <Lines text={text} label="The result" />
+        <SourceView text={text} label="Result" />
       )}
     </>
   );
 }
 
-/** JSON, or a text as it is: some formats are one. */
-const written = (value: unknown): string =>
-  typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
-
-/** The name of a file of that format. */
+/** The file name for a format. Some formats are text. */
 const fileName = (name: string, value: unknown): string =>
   typeof value !== "string" ? `${name}.json` : name === "markdown" ? `${name}.md` : `${name}.txt`;
 
-function Taking({ value, name, what }: { value: unknown; name: string; what: string }) {
+function CopyAndDownload({ value, name, what }: { value: unknown; name: string; what: string }) {
   const type = typeof value === "string" ? "text/plain" : "application/json";
   return (
-    <span className={styles.taking}>
-      <CopyButton text={() => written(value)} label={`Copy ${what}`} />
+    <span className={styles.actions}>
+      <CopyButton text={() => stringify(value, 2)} label={`Copy ${what}`} />
       <IconButton
         label={`Download ${what}`}
-        onClick={() => save(fileName(name, value), new Blob([written(value)], { type }))}
+        onClick={() => downloadFile(fileName(name, value), new Blob([stringify(value, 2)], { type }))}
       >
         <Download size={14} />
       </IconButton>

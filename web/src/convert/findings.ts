@@ -1,7 +1,7 @@
-/** What is to be told of a text: losses, notes, what is wrong with it; each with its place where it has one. */
+/** The findings of an inspection: losses, notes and errors, with their ranges in the text. */
 import type { Inspection, Severity } from "../api/convert";
 import { plural } from "../ui/format";
-import { placeOf } from "./places";
+import { rangeOfError } from "./errorPositions";
 import { linesOf, Positions, type Range } from "./positions";
 import type { Mark } from "./rows";
 
@@ -11,22 +11,22 @@ export interface Finding {
   readonly path: string;
   readonly what: string;
   readonly why: string;
-  /** How bad a loss is; what is no loss has none. */
+  /** The severity of a loss; null for other findings. */
   readonly severity: Severity | null;
-  /** Where it is shown: in the source, or in the canonical messages. */
+  /** Whether the path refers to the source or to the canonical messages. */
   readonly side: "reading" | "writing";
   readonly ranges: readonly Range[];
 }
 
-/** How many are looked up in the text: each takes a moment. */
-const MOST_PLACED = 2000;
+/** Losses that are located in the text. Each lookup takes time. */
+const MAX_LOCATED = 2000;
 
 export function findingsOf(inspection: Inspection, text: string): readonly Finding[] {
   const { problem, losses, notes, shape } = inspection;
   const positions = shape && shape !== "text" ? new Positions(text, shape) : null;
   const found: Finding[] = [];
   if (problem) {
-    const range = placeOf(problem.where ?? "", text, positions);
+    const range = rangeOfError(problem.where ?? "", text, positions);
     found.push({
       id: "problem",
       tone: "error",
@@ -39,7 +39,7 @@ export function findingsOf(inspection: Inspection, text: string): readonly Findi
     });
   }
   losses.forEach(({ path, what, why, severity, side }, index) => {
-    const range = side === "reading" && index < MOST_PLACED ? positions?.locate(path) : null;
+    const range = side === "reading" && index < MAX_LOCATED ? positions?.locate(path) : null;
     const ranges = range ? [range] : [];
     found.push({ id: `loss-${index}`, tone: "loss", path, what, why, severity, side, ranges });
   });
@@ -58,25 +58,25 @@ export function findingsOf(inspection: Inspection, text: string): readonly Findi
       ranges,
     });
   });
-  // What is lost in writing is of the format that was chosen: what is of the text comes first.
+  // Losses of reading come first: losses of writing depend on the selected target format.
   return [...found.filter((one) => one.side === "reading"), ...found.filter((one) => one.side === "writing")];
 }
 
-/** A kind of findings: how bad a loss is, or that it is no loss. */
-export type Sort = Severity | "noted";
+/** The severity of a loss, or `noted` for other findings. */
+export type FindingKind = Severity | "noted";
 
-const ORDER: readonly Sort[] = ["lost", "changed", "repaired", "minor", "noted"];
+const ORDER: readonly FindingKind[] = ["lost", "changed", "repaired", "minor", "noted"];
 
-export const sortOf = (finding: Finding): Sort => finding.severity ?? "noted";
+export const kindOf = (finding: Finding): FindingKind => finding.severity ?? "noted";
 
-/** How many there are of each kind, the worst first; only kinds that there are. */
-export function sortsOf(findings: readonly Finding[]): readonly (readonly [Sort, number])[] {
-  const counted = new Map<Sort, number>();
-  for (const finding of findings) counted.set(sortOf(finding), (counted.get(sortOf(finding)) ?? 0) + 1);
-  return ORDER.flatMap((sort) => (counted.has(sort) ? [[sort, counted.get(sort) ?? 0] as const] : []));
+/** The number of findings by kind, the most severe first. */
+export function countByKind(findings: readonly Finding[]): readonly (readonly [FindingKind, number])[] {
+  const counted = new Map<FindingKind, number>();
+  for (const finding of findings) counted.set(kindOf(finding), (counted.get(kindOf(finding)) ?? 0) + 1);
+  return ORDER.flatMap((kind) => (counted.has(kind) ? [[kind, counted.get(kind) ?? 0] as const] : []));
 }
 
-/** Marks for a text, sorted by where they begin. */
+/** The marks of findings, sorted by their start. */
 export function marksOf(findings: readonly Finding[]): readonly Mark[] {
   return findings
     .flatMap(({ id, tone, what, why, ranges }) =>

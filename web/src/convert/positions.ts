@@ -1,4 +1,4 @@
-/** Where in a text the value of a path stands. JSON is walked, not read: no value is made of it. */
+/** Finds the range of a path in a text. The JSON is scanned without creating values, and may be invalid. */
 
 export interface Range {
   readonly start: number;
@@ -8,7 +8,7 @@ export interface Range {
 export type Shape = "document" | "lines" | "events" | "data-stream-v4";
 
 interface Member {
-  /** Of an object: the name, and where its string begins. */
+  /** The name of an object's member; null for items of an array. */
   readonly name: string | null;
   readonly from: number;
   readonly value: Range;
@@ -17,10 +17,10 @@ interface Member {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** A text, and the paths into it. What was walked once is remembered. */
+/** Locates paths in a text. Scanned objects and arrays are cached. */
 export class Positions {
   private readonly roots: readonly Range[];
-  private readonly known = new Map<number, readonly Member[]>();
+  private readonly cache = new Map<number, readonly Member[]>();
 
   constructor(
     private readonly text: string,
@@ -32,7 +32,7 @@ export class Positions {
 
   private readonly isMany: boolean;
 
-  /** Where a path leads, with the name of the member; as far as it leads if it breaks off. Null: nowhere. */
+  /** The range of a path, including the member's name; of its longest existing prefix if the path does not exist. */
   locate(path: string): Range | null {
     let rest = path.replace(/^\$/, "");
     let root = this.roots[0];
@@ -45,7 +45,7 @@ export class Positions {
     return root ? this.follow(root, rest) : null;
   }
 
-  /** The value number `index` of many: a line, an event. */
+  /** The range of a line or an event. */
   root(index: number): Range | null {
     return this.roots[index] ?? null;
   }
@@ -54,7 +54,7 @@ export class Positions {
     let value = root;
     let found = root;
     let rest = path;
-    // One message alone is told of as the first of a list.
+    // Paths refer to a single message as the first of a list.
     if (!this.isMany && this.text.charAt(root.start) !== "[") rest = rest.replace(/^\[0\]/, "");
     while (rest) {
       const step = this.step(value, rest);
@@ -73,7 +73,7 @@ export class Positions {
       const member = members[Number(index[1])];
       return member && member.name === null ? { member, length: index[0].length } : null;
     }
-    // Names stand in a path as they are, dots and all: the longest that fits is meant.
+    // Names are not escaped in paths and may contain dots: the longest match wins.
     let best: { member: Member; length: number } | null = null;
     for (const member of members) {
       if (member.name === null) continue;
@@ -86,10 +86,10 @@ export class Positions {
   }
 
   private members(value: Range): readonly Member[] {
-    const known = this.known.get(value.start);
+    const known = this.cache.get(value.start);
     if (known) return known;
     const members = membersOf(this.text, value.start);
-    this.known.set(value.start, members);
+    this.cache.set(value.start, members);
     return members;
   }
 }
@@ -105,7 +105,7 @@ function rootsOf(text: string, shape: Shape): readonly Range[] {
   );
 }
 
-/** The lines of a text, without their ends. */
+/** The lines of a text without line endings. */
 export function linesOf(text: string): readonly Range[] {
   const lines: Range[] = [];
   let start = 0;
@@ -118,7 +118,7 @@ export function linesOf(text: string): readonly Range[] {
   return lines;
 }
 
-/** The data of server-sent events, but for the one that says that it is done. */
+/** The data of server-sent events except `[DONE]`. */
 function eventsOf(text: string): readonly Range[] {
   const events: Range[] = [];
   let open: Range | undefined;
@@ -140,7 +140,7 @@ function skipBlank(text: string, from: number): number {
   return at;
 }
 
-/** Where the string that begins at `from` has ended. */
+/** The end of the string that starts at `from`. */
 function skipString(text: string, from: number): number {
   let at = from + 1;
   for (;;) {
@@ -153,7 +153,7 @@ function skipString(text: string, from: number): number {
   }
 }
 
-/** Where the value that begins at `from` has ended. However deep it is: nothing is called again. */
+/** The end of the value that starts at `from`. Not recursive, so that depth is not limited. */
 export function skipValue(text: string, from: number): number {
   const first = text.charAt(from);
   if (first === '"') return skipString(text, from);
@@ -199,10 +199,10 @@ function membersOf(text: string, start: number): readonly Member[] {
   return members;
 }
 
-function nameOf(written: string): string {
+function nameOf(json: string): string {
   try {
-    return JSON.parse(written) as string;
+    return JSON.parse(json) as string;
   } catch {
-    return written.slice(1, -1);
+    return json.slice(1, -1);
   }
 }

@@ -1,11 +1,11 @@
-/** A text of any size as rows of one height: lines, and pieces of lines that are too long for the window. */
+/** Splits a text of any size into rows of equal height. Long lines are wrapped. */
 import type { Range } from "./positions";
 
 export interface Rows {
   readonly count: number;
-  /** Where a row begins and ends in the text, and the number of its line if the line begins there. */
+  /** The range of a row, and the line number if the row starts a line. */
   readonly row: (index: number) => Range & { readonly line: number | null };
-  /** The row that holds a place. */
+  /** The row that contains an offset. */
   readonly at: (offset: number) => number;
 }
 
@@ -43,7 +43,7 @@ export function rowsOf(text: string, columns: number): Rows {
 
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
-/** The last that is not behind `wanted`. */
+/** The index of the last offset that is at most `wanted`. */
 function last(offsets: Uint32Array, wanted: number): number {
   let low = 0;
   let high = offsets.length - 1;
@@ -66,7 +66,7 @@ export interface Piece {
   readonly mark: Mark | null;
 }
 
-/** A row in pieces, marked and unmarked. `marks` are sorted by where they begin; of nested ones the inner shows. */
+/** Splits a row into marked and unmarked pieces. `marks` are sorted by start; the innermost mark wins. */
 export function piecesOf(text: string, row: Range, marks: readonly Mark[]): readonly Piece[] {
   const edges = new Set([row.start, row.end]);
   for (const mark of marks) {
@@ -84,7 +84,7 @@ export function piecesOf(text: string, row: Range, marks: readonly Mark[]): read
   return pieces;
 }
 
-/** The marks that touch a row. */
+/** The marks that overlap a row. */
 export function marksIn(marks: readonly Mark[], row: Range): readonly Mark[] {
   return marks.filter((mark) => mark.start < row.end && mark.end > row.start);
 }

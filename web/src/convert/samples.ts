@@ -1,4 +1,4 @@
-/** Small texts to try it with. */
+/** Sample texts. */
 
 export interface Sample {
   readonly name: string;
@@ -99,7 +99,7 @@ const line = (uuid: string, parentUuid: string | null, second: number) => ({
   gitBranch: "main",
   timestamp: `2026-03-01T10:00:${String(second).padStart(2, "0")}.000Z`,
 });
-const said = (id: string, content: unknown[], output: number, stop: string) => ({
+const assistantMessage = (id: string, content: unknown[], output: number, stop: string) => ({
   id,
   type: "message",
   role: "assistant",
@@ -118,7 +118,7 @@ const LOG = [
   {
     ...line("u2", "u1", 3),
     type: "assistant",
-    message: said(
+    message: assistantMessage(
       "msg_1",
       [{ type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "npm test -- foghorn" } }],
       42,
@@ -143,7 +143,7 @@ const LOG = [
   {
     ...line("u4", "u3", 9),
     type: "assistant",
-    message: said(
+    message: assistantMessage(
       "msg_2",
       [
         {

@@ -1,17 +1,17 @@
 import type { Token, Tokens } from "marked";
 import { type ReactNode, useContext } from "react";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import { Code } from "./Code";
+import type { FootnoteToken, MathsToken } from "./grammar";
+import { HeadingLevel, headingTag } from "./headingLevel";
 import { InlineTokens } from "./InlineTokens";
-import { HeadingLevel, headingTag } from "./level";
 import styles from "./Markdown.module.css";
 import { Maths } from "./Maths";
 import { Mermaid } from "./Mermaid";
-import type { FootnoteToken, MathsToken } from "./rules";
+import { PlainText } from "./PlainText";
 import { Table } from "./Table";
-import { Words } from "./Words";
 
-/** Blocks: paragraphs, lists, code, tables. What is markup in the source is shown as text. */
+/** Blocks: paragraphs, lists, code, tables. HTML in the source is displayed as text. */
 export function BlockTokens({ tokens }: { tokens: readonly Token[] }): ReactNode {
   return tokens.map((token, index) => <BlockToken key={index} token={token as Tokens.Generic} />);
 }
@@ -29,12 +29,12 @@ function BlockToken({ token }: { token: Tokens.Generic }): ReactNode {
           <InlineTokens tokens={token.tokens ?? []} />
         </p>
       );
-    case "text": // of an item of a list, or too deep or too long to be looked into
+    case "text": // of a list item, or beyond the limits of the grammar
       return token.tokens ? (
         <InlineTokens tokens={token.tokens} />
       ) : (
         <span className={styles.plain}>
-          <Words text={token.text} />
+          <PlainText text={token.text} />
         </span>
       );
     case "code":
@@ -57,16 +57,16 @@ function BlockToken({ token }: { token: Tokens.Generic }): ReactNode {
       return <Maths token={token as MathsToken} />;
     case "footnote":
       return <Footnote token={token as FootnoteToken} />;
-    default: // markup, or what a later grammar has
+    default: // HTML and unknown tokens
       return (
         <p className={styles.markup}>
-          <Words text={token.raw.trimEnd()} />
+          <PlainText text={token.raw.trimEnd()} />
         </p>
       );
   }
 }
 
-/** All headings of a text have one level below its message: models skip levels, and readers would stumble. */
+/** All headings of a text have the level below that of the message: models skip levels, which breaks the outline. */
 function Heading({ token }: { token: Tokens.Heading }) {
   const Tag = headingTag(useContext(HeadingLevel));
   return (

@@ -3,38 +3,38 @@ import { type ReactNode, useMemo, useState } from "react";
 import { Button, IconButton } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { bytes, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import styles from "./Code.module.css";
-import { coloured, MAX_COLOURED, useHighlighter } from "./highlight";
+import { MAX_LENGTH, renderTree, useHighlighter } from "./highlight";
 
-/** What is shown of code before somebody asks for all of it. */
-export const FOLDED_LINES = 40;
-const FOLDED_LENGTH = 20_000;
-/** Characters that each further press shows. */
+/** Lines and characters of code that are displayed before the user expands it. */
+export const COLLAPSED_LINES = 40;
+const COLLAPSED_LENGTH = 20_000;
+/** Characters that each click on "Show more" adds. */
 const PAGE = 400_000;
-/** Code that is still coming is coloured with every piece, as long as that is quick. */
-const QUICK = 4_000;
+/** Streaming code up to this length is highlighted with every delta. */
+const MAX_LIVE_HIGHLIGHT = 4_000;
 
 interface Props {
   readonly text: string;
   readonly language?: string;
-  /** In the head instead of the language: the name of a file. */
+  /** Replaces the language in the head. */
   readonly label?: ReactNode;
-  /** More is coming. */
+  /** The code is still streaming. */
   readonly open?: boolean;
-  /** Nothing is folded away. */
+  /** Never collapse the code. */
   readonly whole?: boolean;
 }
 
-/** Code: coloured, to be copied, folded when it is long. */
+/** A code block with highlighting and a copy button. Long code is collapsed. */
 export function Code({ text, language, label, open = false, whole = false }: Props) {
   const [wrap, setWrap] = useState(false);
-  const [limit, setLimit] = useState(whole ? PAGE : FOLDED_LENGTH);
-  const isUnfolded = limit > FOLDED_LENGTH;
+  const [limit, setLimit] = useState(whole ? PAGE : COLLAPSED_LENGTH);
+  const isExpanded = limit > COLLAPSED_LENGTH;
   const { shown, hidden } = useMemo(
-    // What is still coming is not folded: it would be hidden while one reads along.
-    () => cut(text, isUnfolded || open ? Number.POSITIVE_INFINITY : FOLDED_LINES, limit),
-    [text, isUnfolded, open, limit],
+    // Streaming code is not collapsed, so that its end stays visible.
+    () => truncate(text, isExpanded || open ? Number.POSITIVE_INFINITY : COLLAPSED_LINES, limit),
+    [text, isExpanded, open, limit],
   );
   const name = label ?? (language ? visible(language) : "text");
   return (
@@ -44,12 +44,12 @@ export function Code({ text, language, label, open = false, whole = false }: Pro
         <IconButton label="Wrap lines" pressed={wrap} onClick={() => setWrap(!wrap)}>
           <WrapText size={14} />
         </IconButton>
-        <CopyButton text={text} label="Copy the code" />
+        <CopyButton text={text} label="Copy code" />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <pre className={styles.code} data-wrap={wrap} tabIndex={0}>
         <code>
-          <Coloured text={shown} language={language} open={open} />
+          <HighlightedCode text={shown} language={language} open={open} />
         </code>
       </pre>
       {hidden && (
@@ -57,13 +57,13 @@ export function Code({ text, language, label, open = false, whole = false }: Pro
           small
           kind="quiet"
           className={styles.more}
-          onClick={() => setLimit(isUnfolded ? limit + PAGE : PAGE)}
+          onClick={() => setLimit(isExpanded ? limit + PAGE : PAGE)}
         >
           {hidden}
         </Button>
       )}
-      {isUnfolded && !hidden && !whole && lines(text) > FOLDED_LINES && (
-        <Button small kind="quiet" className={styles.more} onClick={() => setLimit(FOLDED_LENGTH)}>
+      {isExpanded && !hidden && !whole && lines(text) > COLLAPSED_LINES && (
+        <Button small kind="quiet" className={styles.more} onClick={() => setLimit(COLLAPSED_LENGTH)}>
           Show less
         </Button>
       )}
@@ -71,8 +71,8 @@ export function Code({ text, language, label, open = false, whole = false }: Pro
   );
 }
 
-/** Code in its colours, without anything around it. */
-export function Coloured({
+/** Highlighted code without a frame. */
+export function HighlightedCode({
   text,
   language,
   open = false,
@@ -81,18 +81,22 @@ export function Coloured({
   language?: string;
   open?: boolean;
 }) {
-  const isWanted = language !== undefined && text.length <= (open ? QUICK : MAX_COLOURED);
-  const highlighter = useHighlighter(isWanted);
+  const isHighlightable = language !== undefined && text.length <= (open ? MAX_LIVE_HIGHLIGHT : MAX_LENGTH);
+  const highlighter = useHighlighter(isHighlightable);
   return useMemo(() => {
     const known = language?.toLowerCase();
-    if (!isWanted || !known || !highlighter?.registered(known)) return visible(text);
-    return coloured(highlighter.highlight(known, text));
-  }, [text, language, isWanted, highlighter]);
+    if (!isHighlightable || !known || !highlighter?.registered(known)) return visible(text);
+    return renderTree(highlighter.highlight(known, text));
+  }, [text, language, isHighlightable, highlighter]);
 }
 
-/** The first `lines` lines of at most `length` characters, and in words what is not among them. */
-export function cut(text: string, most: number, length: number): { shown: string; hidden: string | null } {
-  const end = Math.min(endOfLine(text, most), length);
+/** The first `maxLines` lines of at most `length` characters, and a label for the rest. */
+export function truncate(
+  text: string,
+  maxLines: number,
+  length: number,
+): { shown: string; hidden: string | null } {
+  const end = Math.min(endOfLine(text, maxLines), length);
   if (end >= text.length) return { shown: text, hidden: null };
   const isByLines = end < length;
   return {
@@ -101,7 +105,7 @@ export function cut(text: string, most: number, length: number): { shown: string
   };
 }
 
-/** Where the line with this number ends; past the text when there are not so many. */
+/** The end of the line with this number; the end of the text if it has fewer lines. */
 function endOfLine(text: string, line: number): number {
   if (line === Number.POSITIVE_INFINITY) return text.length;
   let at = -1;

@@ -1,15 +1,15 @@
 import type { Token, Tokens } from "marked";
 import type { ReactNode } from "react";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import { decodeEntities } from "./entities";
+import type { MathsToken, ReferenceToken } from "./grammar";
+import { Image } from "./Image";
 import { Link } from "./Link";
 import styles from "./Markdown.module.css";
 import { Maths } from "./Maths";
-import { Picture } from "./Picture";
-import type { MathsToken, ReferenceToken } from "./rules";
-import { Words } from "./Words";
+import { PlainText } from "./PlainText";
 
-/** Words, links, emphasis. */
+/** Text, links, emphasis. */
 export function InlineTokens({ tokens }: { tokens: readonly Token[] }): ReactNode {
   return tokens.map((token, index) => <InlineToken key={index} token={token as Tokens.Generic} />);
 }
@@ -20,7 +20,7 @@ function InlineToken({ token }: { token: Tokens.Generic }): ReactNode {
       return token.tokens ? (
         <InlineTokens tokens={token.tokens} />
       ) : (
-        <Words text={decodeEntities(token.text)} />
+        <PlainText text={decodeEntities(token.text)} />
       );
     case "escape":
       return visible(token.text);
@@ -41,15 +41,15 @@ function InlineToken({ token }: { token: Tokens.Generic }): ReactNode {
         </Link>
       );
     case "image":
-      return <Picture href={token.href as string} text={token.text as string} />;
+      return <Image href={token.href as string} text={token.text as string} />;
     case "maths":
       return <Maths token={token as MathsToken} />;
     case "reference":
       return <sup className={styles.reference}>{visible((token as ReferenceToken).label)}</sup>;
     case "html":
-      return /^<br\s*\/?>$/i.test(token.text) ? <br /> : <Words text={token.text} />;
+      return /^<br\s*\/?>$/i.test(token.text) ? <br /> : <PlainText text={token.text} />;
     default:
-      return <Words text={token.raw} />;
+      return <PlainText text={token.raw} />;
   }
 }
 

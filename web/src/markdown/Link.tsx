@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { OUTWARD, safeHref, visible } from "../ui/hostile";
+import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
 import { decodeEntities } from "./entities";
 import styles from "./Markdown.module.css";
 
@@ -9,7 +9,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A link, if it leads to the web or to somebody's mail; else its words, and where it would have led. */
+/** A link to a web or mail address. Other links are displayed as text with their target. */
 export function Link({ href, text, children }: Props) {
   const safe = safeHref(href);
   if (safe === null) {
@@ -23,7 +23,7 @@ export function Link({ href, text, children }: Props) {
   }
   const host = hiddenHost(safe, text);
   return (
-    <a href={safe} title={visible(safe)} {...OUTWARD}>
+    <a href={safe} title={visible(safe)} {...EXTERNAL_LINK}>
       {children}
       {host && <span className={styles.host}> ({host})</span>}
     </a>
@@ -32,19 +32,19 @@ export function Link({ href, text, children }: Props) {
 
 const shortened = (href: string): string => (href.length > 80 ? `${href.slice(0, 80)}…` : href);
 
-const ADDRESS =
+const HOST_IN_TEXT =
   /^(?:https?:\/\/((?:[\w-]+\.)+[a-z]{2,})|((?:[\w-]+\.)+(?:com|org|net|gov|edu|io|dev|ai)))(?:[/:?#]|$)/i;
 
-/** The host of a link whose words name another one. */
+/** The host of a link whose text names another host; else null. */
 export function hiddenHost(href: string, text: string): string | null {
-  const found = ADDRESS.exec(decodeEntities(text).trim());
-  const said = found?.[1] ?? found?.[2];
-  if (!said || !/^https?:/.test(href)) return null;
+  const found = HOST_IN_TEXT.exec(decodeEntities(text).trim());
+  const named = found?.[1] ?? found?.[2];
+  if (!named || !/^https?:/.test(href)) return null;
   const { host } = new URL(href);
-  return bare(said) === bare(host) ? null : host;
+  return normalized(named) === normalized(host) ? null : host;
 }
 
-const bare = (host: string): string =>
+const normalized = (host: string): string =>
   host
     .toLowerCase()
     .replace(/^www\./, "")

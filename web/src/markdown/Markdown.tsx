@@ -2,28 +2,28 @@ import { memo, useMemo, useRef, useState } from "react";
 import { Button } from "../ui/Button";
 import { bytes } from "../ui/format";
 import { BlockTokens } from "./BlockTokens";
-import { type Blocks, NO_BLOCKS, splitBlocks, steady } from "./blocks";
+import { type Blocks, NO_BLOCKS, splitBlocks, withoutAmbiguousEnd } from "./blocks";
+import { type Links, lexBlock } from "./grammar";
 import styles from "./Markdown.module.css";
-import { type Links, lexBlock } from "./rules";
 
-/** Characters that are drawn before somebody asks for more. */
+/** Characters that are rendered before the user clicks "Show more". */
 const PAGE = 200_000;
 
 interface Props {
   readonly text: string;
-  /** It is still coming. */
+  /** The text is still streaming. */
   readonly live: boolean;
-  /** A new line is one: for what people type. */
+  /** Newlines are line breaks, as users expect in their own messages. */
   readonly breaks?: boolean;
 }
 
-/** Markdown as elements of ours. No markup of the text becomes markup of the page. */
+/** Renders Markdown. HTML in the text never becomes HTML of the page. */
 export function Markdown({ text, live, breaks = false }: Props) {
   const [limit, setLimit] = useState(PAGE);
   const last = useRef<Blocks>(NO_BLOCKS);
   const { sources, links } = useMemo(() => {
-    const shown = tidy(text.length > limit ? text.slice(0, limit) : text);
-    last.current = splitBlocks(live ? steady(shown) : shown, last.current);
+    const shown = normalizeNewlines(text.length > limit ? text.slice(0, limit) : text);
+    last.current = splitBlocks(live ? withoutAmbiguousEnd(shown) : shown, last.current);
     return last.current;
   }, [text, live, limit]);
   return (
@@ -40,9 +40,10 @@ export function Markdown({ text, live, breaks = false }: Props) {
   );
 }
 
-const tidy = (text: string): string => (text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text);
+const normalizeNewlines = (text: string): string =>
+  text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 
-/** One block. It is drawn again only when its source changes, so that a stream costs its last block alone. */
+/** A block. It renders again only if its source changes, so that streaming renders only the last block. */
 const Block = memo(function Block({
   source,
   links,

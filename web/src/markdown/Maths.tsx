@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
+import type { MathsToken } from "./grammar";
 import styles from "./Maths.module.css";
-import type { MathsToken } from "./rules";
 
 const OPTIONS = {
   output: "mathml",
@@ -10,45 +10,45 @@ const OPTIONS = {
   throwOnError: true,
   maxExpand: 200,
   maxSize: 20,
-  // These two would write a style into the markup, which the policy of the page refuses.
+  // These two generate style attributes, which the Content-Security-Policy forbids.
   macros: { "\\pmb": "\\boldsymbol", "\\fcolorbox": "\\colorbox" },
 } as const;
 
-/** A box with a frame as a box without: a macro cannot leave out a colour. */
-const unframed = (text: string): string => text.replace(/\\fcolorbox\s*\{[^{}]*\}/g, "\\colorbox");
+/** Replaces \fcolorbox by \colorbox. A macro cannot drop the argument for the frame. */
+const withoutFrames = (text: string): string => text.replace(/\\fcolorbox\s*\{[^{}]*\}/g, "\\colorbox");
 
-/** Maths as MathML, which the browser draws; until that is there, or if it is none, the source. */
+/** A formula as MathML; its source until KaTeX has loaded, and if it is invalid. */
 export function Maths({ token }: { token: MathsToken }) {
   const { text, display, open } = token;
-  const place = useRef<HTMLSpanElement>(null);
+  const element = useRef<HTMLSpanElement>(null);
   const [failure, setFailure] = useState<string | null>(null);
-  const [isDrawn, setDrawn] = useState(false);
+  const [isRendered, setRendered] = useState(false);
   useEffect(() => {
     if (open) return;
-    let isHere = true;
+    let isMounted = true;
     void import("katex").then(({ default: katex }) => {
-      if (!isHere || !place.current) return;
+      if (!isMounted || !element.current) return;
       try {
-        katex.render(unframed(text), place.current, {
+        katex.render(withoutFrames(text), element.current, {
           ...OPTIONS,
           displayMode: display,
           macros: { ...OPTIONS.macros },
         });
         setFailure(null);
-        setDrawn(true);
+        setRendered(true);
       } catch (error) {
-        setDrawn(false);
+        setRendered(false);
         setFailure(error instanceof Error ? error.message : String(error));
       }
     });
     return () => {
-      isHere = false;
+      isMounted = false;
     };
   }, [text, display, open]);
   return (
     <span className={display ? styles.display : styles.inline} title={failure ? visible(failure) : undefined}>
-      <span ref={place} hidden={!isDrawn} />
-      {!isDrawn && <code className={failure ? styles.bad : styles.source}>{visible(text)}</code>}
+      <span ref={element} hidden={!isRendered} />
+      {!isRendered && <code className={failure ? styles.bad : styles.source}>{visible(text)}</code>}
     </span>
   );
 }

@@ -1,35 +1,35 @@
 import { useEffect, useRef, useState } from "react";
 import { Button } from "../ui/Button";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import { Code } from "./Code";
 import styles from "./Mermaid.module.css";
-import { coloursOf, type Drawn, readDrawn } from "./mermaidTalk";
+import { coloursOf, type DiagramResponse, parseResponse } from "./mermaidMessages";
 
-/** Characters; a longer source is shown, not drawn. */
+/** Characters. Longer sources are not rendered. */
 const MAX_SOURCE = 50_000;
 const FRAME = "mermaid.html";
 
-/** A diagram and its source. It is drawn in a frame that has no origin and no way out. */
+/** A diagram and its source. It is rendered in a sandboxed frame without an origin. */
 export function Mermaid({ source, closed }: { source: string; closed: boolean }) {
-  const place = useRef<HTMLDivElement>(null);
-  const isSeen = useSeen(place);
-  const [drawn, setDrawn] = useState<Drawn | null>(null);
+  const container = useRef<HTMLDivElement>(null);
+  const isNearViewport = useNearViewport(container);
+  const [response, setResponse] = useState<DiagramResponse | null>(null);
   const [isSourceShown, showSource] = useState(false);
-  const canDraw = closed && source.length <= MAX_SOURCE;
-  const isDrawn = drawn?.type === "drawn";
+  const canRender = closed && source.length <= MAX_SOURCE;
+  const isRendered = response?.type === "drawn";
   return (
     <div
-      ref={place}
+      ref={container}
       className={styles.diagram}
-      data-diagram={canDraw ? (drawn?.type ?? "awaited") : "source"}
+      data-diagram={canRender ? (response?.type ?? "awaited") : "source"}
     >
-      {canDraw && isSeen && drawn?.type !== "failed" && (
-        <Frame source={source} height={isDrawn ? drawn.height : 0} onDrawn={setDrawn} />
+      {canRender && isNearViewport && response?.type !== "failed" && (
+        <Frame source={source} height={isRendered ? response.height : 0} onResponse={setResponse} />
       )}
-      {drawn?.type === "failed" && (
-        <p className={styles.failure}>This diagram cannot be drawn: {visible(drawn.message)}</p>
+      {response?.type === "failed" && (
+        <p className={styles.failure}>This diagram cannot be rendered: {visible(response.message)}</p>
       )}
-      {isDrawn && (
+      {isRendered && (
         <Button
           small
           kind="quiet"
@@ -37,10 +37,10 @@ export function Mermaid({ source, closed }: { source: string; closed: boolean })
           className={styles.toggle}
           onClick={() => showSource(!isSourceShown)}
         >
-          {isSourceShown ? "Hide the source" : "Show the source"}
+          {isSourceShown ? "Hide source" : "Show source"}
         </Button>
       )}
-      {(!isDrawn || isSourceShown) && <Code text={source} language="mermaid" open={!closed} />}
+      {(!isRendered || isSourceShown) && <Code text={source} language="mermaid" open={!closed} />}
     </div>
   );
 }
@@ -48,31 +48,31 @@ export function Mermaid({ source, closed }: { source: string; closed: boolean })
 interface FrameProps {
   readonly source: string;
   readonly height: number;
-  readonly onDrawn: (drawn: Drawn) => void;
+  readonly onResponse: (response: DiagramResponse) => void;
 }
 
-function Frame({ source, height, onDrawn }: FrameProps) {
+function Frame({ source, height, onResponse }: FrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const theme = useTheme();
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
-    // The frame has no origin to name: it is known by its window alone.
+    // The frame has no origin, so it is identified by its window.
     const send = () =>
       element.contentWindow?.postMessage(
         { source, colours: coloursOf(element), dark: theme === "dark" },
         "*",
       );
-    const hear = (event: MessageEvent<unknown>) => {
+    const onMessage = (event: MessageEvent<unknown>) => {
       if (event.source !== element.contentWindow) return;
-      const told = readDrawn(event.data);
-      if (told?.type === "ready") send();
-      else if (told) onDrawn(told);
+      const message = parseResponse(event.data);
+      if (message?.type === "ready") send();
+      else if (message) onResponse(message);
     };
-    window.addEventListener("message", hear);
+    window.addEventListener("message", onMessage);
     send();
-    return () => window.removeEventListener("message", hear);
-  }, [source, theme, onDrawn]);
+    return () => window.removeEventListener("message", onMessage);
+  }, [source, theme, onResponse]);
   return (
     <iframe
       ref={frame}
@@ -85,22 +85,22 @@ function Frame({ source, height, onDrawn }: FrameProps) {
   );
 }
 
-/** Whether it has been on the screen, or near it. */
-function useSeen(place: React.RefObject<HTMLElement | null>): boolean {
-  const [isSeen, setSeen] = useState(false);
+/** Whether the element is or was in or near the viewport. */
+function useNearViewport(container: React.RefObject<HTMLElement | null>): boolean {
+  const [isNearViewport, setNearViewport] = useState(false);
   useEffect(() => {
-    if (isSeen || !place.current) return;
+    if (isNearViewport || !container.current) return;
     const observer = new IntersectionObserver(
-      (entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true),
+      (entries) => entries.some((entry) => entry.isIntersecting) && setNearViewport(true),
       { rootMargin: "200px" },
     );
-    observer.observe(place.current);
+    observer.observe(container.current);
     return () => observer.disconnect();
-  }, [isSeen, place]);
-  return isSeen;
+  }, [isNearViewport, container]);
+  return isNearViewport;
 }
 
-/** The colours the page has now, followed. */
+/** The current theme of the page. */
 function useTheme(): string | undefined {
   const [theme, setTheme] = useState(document.documentElement.dataset.theme);
   useEffect(() => {

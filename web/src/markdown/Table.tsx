@@ -2,10 +2,10 @@ import type { Tokens } from "marked";
 import { InlineTokens } from "./InlineTokens";
 import styles from "./Markdown.module.css";
 
-/** A table; a wide one scrolls sideways in its own frame. */
+/** A table that scrolls horizontally if it is wide. */
 export function Table({ token }: { token: Tokens.Table }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <section className={styles.scroll} tabIndex={0} aria-label="Table">
       <table>
         <thead>

@@ -1,9 +1,9 @@
-/** A text as its top-level blocks, kept from one moment of a stream to the next. */
-import { type Links, outline } from "./rules";
+/** Splits a text into top-level blocks. While a text is streaming, finished blocks are reused. */
+import { type Links, outline } from "./grammar";
 
 export interface Blocks {
   readonly text: string;
-  /** The source of each block. Joined they are the text. */
+  /** The source of each block. Joined, they equal the text. */
   readonly sources: readonly string[];
   readonly links: Links;
 }
@@ -11,12 +11,12 @@ export interface Blocks {
 export const NO_BLOCKS: Blocks = { text: "", sources: [], links: {} };
 
 /**
- * How many blocks at the end may still change: the last one grows, and what stands before it may turn out to go on
- * (a fence that is none yet, a line of a table to come).
+ * Blocks at the end that may still change: the last one grows, and the one before it may turn out to continue (an
+ * incomplete fence, the next line of a table).
  */
 const UNSETTLED = 2;
 
-/** The blocks of `text`; of what was there before, only the end is read again. */
+/** The blocks of `text`. If the text has grown, only its end is parsed again. */
 export function splitBlocks(text: string, before: Blocks = NO_BLOCKS): Blocks {
   if (text === before.text) return before;
   const settled = text.startsWith(before.text) ? settledOf(before) : [];
@@ -26,7 +26,7 @@ export function splitBlocks(text: string, before: Blocks = NO_BLOCKS): Blocks {
   return { text, sources, links: start === 0 ? links : merged(before.links, links) };
 }
 
-/** The blocks that stay as they are, whatever comes. */
+/** The blocks that cannot change any more. */
 function settledOf({ sources }: Blocks): readonly string[] {
   let left = UNSETTLED;
   let end = sources.length;
@@ -37,14 +37,14 @@ function settledOf({ sources }: Blocks): readonly string[] {
   return sources.slice(0, end);
 }
 
-/** The same object unless something is new, so that nothing is drawn again for it. */
+/** Returns the same object if nothing is new, so that blocks do not render again. */
 function merged(old: Links, more: Links): Links {
   return Object.keys(more).every((name) => old[name]?.href === more[name]?.href)
     ? old
     : Object.assign(Object.create(null), more, old);
 }
 
-/** A last line that may yet be a rule, a heading's underline or a fence is held back: it would jump. */
-export function steady(text: string): string {
+/** Removes a last line that may become a rule, a heading underline or a fence: it would flicker. */
+export function withoutAmbiguousEnd(text: string): string {
   return text.replace(/\n {0,3}(?:[-=*_~`]{1,2}|[-=]+|\|)[ \t]*$/, "\n");
 }

@@ -1,4 +1,4 @@
-/** Character references as the signs they stand for; the ones that people write, by name. */
+/** Decodes HTML character references: numeric ones and common named ones. */
 const NAMED: ReadonlyMap<string, string> = new Map(
   Object.entries({
     amp: "&",

@@ -1,6 +1,6 @@
-/** Code as coloured elements. The colouring is fetched when the first code needs it. */
+/** Syntax highlighting. The highlighter is loaded with the first code. */
 import { type ReactNode, startTransition, useEffect, useState } from "react";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import styles from "./Code.module.css";
 
 interface Node {
@@ -15,29 +15,29 @@ export interface Highlighter {
   highlight(language: string, text: string): Node;
 }
 
-/** Characters; more is shown without colours. */
-export const MAX_COLOURED = 200_000;
+/** Longer code is not highlighted. */
+export const MAX_LENGTH = 200_000;
 
-let fetched: Promise<Highlighter> | undefined;
+let loading: Promise<Highlighter> | undefined;
 let ready: Highlighter | undefined;
 
 function highlighter(): Promise<Highlighter> {
-  fetched ??= made();
-  return fetched;
+  loading ??= load();
+  return loading;
 }
 
-/** So many milliseconds the making may take before the page has its turn. */
-const SLICE = 8;
+/** Milliseconds of work before the browser may render. */
+const TIME_SLICE = 8;
 
-/** Languages take long to make: all at once, one would feel it. */
-async function made(): Promise<Highlighter> {
-  await pause(); // what is read comes first
+/** Loads the highlighter and registers its languages in time slices: together they would block the page. */
+async function load(): Promise<Highlighter> {
+  await pause(); // render the text first
   const { common, createLowlight } = await import("lowlight");
   const lowlight = createLowlight();
   let since = performance.now();
   for (const [name, grammar] of Object.entries(common)) {
     lowlight.register(name, grammar);
-    if (performance.now() - since < SLICE) continue;
+    if (performance.now() - since < TIME_SLICE) continue;
     await pause();
     since = performance.now();
   }
@@ -51,21 +51,21 @@ const pause = (): Promise<void> =>
     else setTimeout(done);
   });
 
-/** The colouring once it is there; until then code is plain, in the same place and size. */
-export function useHighlighter(wanted: boolean): Highlighter | undefined {
+/** The highlighter, once it is loaded. */
+export function useHighlighter(isNeeded: boolean): Highlighter | undefined {
   const [found, setFound] = useState(ready);
   useEffect(() => {
-    if (!wanted || found) return;
-    let isHere = true;
-    void highlighter().then((it) => isHere && startTransition(() => setFound(it)));
+    if (!isNeeded || found) return;
+    let isMounted = true;
+    void highlighter().then((it) => isMounted && startTransition(() => setFound(it)));
     return () => {
-      isHere = false;
+      isMounted = false;
     };
-  }, [wanted, found]);
+  }, [isNeeded, found]);
   return found;
 }
 
-/** What a class of the colouring looks like here; the rest is plain. */
+/** The CSS class for each class of highlight.js. Others are not coloured. */
 const KINDS: ReadonlyMap<string, string | undefined> = new Map(
   Object.entries({
     keyword: styles.keyword,
@@ -103,22 +103,22 @@ const KINDS: ReadonlyMap<string, string | undefined> = new Map(
   }),
 );
 
-/** A tree of the colouring as elements. Nothing but words and our own classes comes out of it. */
-export function coloured(node: Node, depth = 0): ReactNode {
+/** Renders a tree of the highlighter. The result contains only text and our own classes. */
+export function renderTree(node: Node, depth = 0): ReactNode {
   if (node.type === "text") return visible(node.value ?? "");
-  if (depth > 50) return visible(wordsOf(node));
+  if (depth > 50) return visible(textOf(node));
   const inside = node.children?.map((child, index) => <Piece key={index} node={child} depth={depth + 1} />);
   const kind = kindOf(node);
   return kind ? <span className={kind}>{inside}</span> : inside;
 }
 
-const Piece = ({ node, depth }: { node: Node; depth: number }): ReactNode => coloured(node, depth);
+const Piece = ({ node, depth }: { node: Node; depth: number }): ReactNode => renderTree(node, depth);
 
-const wordsOf = (node: Node): string => node.value ?? node.children?.map(wordsOf).join("") ?? "";
+const textOf = (node: Node): string => node.value ?? node.children?.map(textOf).join("") ?? "";
 
 function kindOf(node: Node): string | undefined {
   const names = node.properties?.className;
   if (!Array.isArray(names)) return undefined;
-  // The last one that we know says most: `hljs-title function_`.
+  // The last known class is the most specific: `hljs-title function_`.
   return names.map((name) => KINDS.get(String(name).replace(/^hljs-/, ""))).findLast(Boolean);
 }

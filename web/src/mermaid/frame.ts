@@ -1,9 +1,10 @@
-/** The frame that draws diagrams. It has no origin, nothing to fetch, and tells the page above it a height alone. */
+/** The frame that renders diagrams. It has no origin and no network access, and sends only heights to the page. */
 import mermaid from "mermaid";
-import type { Asked, Drawn } from "../markdown/mermaidTalk";
+import type { DiagramRequest, DiagramResponse } from "../markdown/mermaidMessages";
 
-const tell = (drawn: Drawn): void => window.parent.postMessage(drawn, "*");
+const send = (response: DiagramResponse): void => window.parent.postMessage(response, "*");
 
+/** Options that a diagram must not override, in addition to those of the library. */
 const SECURE = [
   "secure",
   "securityLevel",
@@ -21,7 +22,7 @@ const SECURE = [
   "dompurifyConfig",
 ] as const;
 
-function configure({ colours, dark }: Asked): void {
+function configure({ colours, dark }: DiagramRequest): void {
   mermaid.initialize({
     startOnLoad: false,
     securityLevel: "strict",
@@ -29,9 +30,8 @@ function configure({ colours, dark }: Asked): void {
     maxTextSize: 50_000,
     maxEdges: 1000,
     suppressErrorRendering: true,
-    htmlLabels: false, // words are drawn as words: markup in them would be made before it is cleaned
+    htmlLabels: false, // the library would parse HTML labels before it sanitizes them
     flowchart: { htmlLabels: false },
-    // What a diagram may not say about how it is drawn; the rest of the list is the library's own.
     secure: [...SECURE],
     fontFamily: "system-ui, sans-serif",
     themeVariables: {
@@ -51,32 +51,32 @@ function configure({ colours, dark }: Asked): void {
   });
 }
 
-let drawing = Promise.resolve();
+let queue = Promise.resolve();
 let count = 0;
 
-/** Tags without their attributes. The library reads labels as markup before it cleans them. */
-const bare = (source: string): string => source.replace(/<([a-z][\w-]*)[\s/][^<>]*>/gi, "<$1>");
+/** Removes the attributes of tags. The library parses labels as HTML before it sanitizes them. */
+const withoutAttributes = (source: string): string => source.replace(/<([a-z][\w-]*)[\s/][^<>]*>/gi, "<$1>");
 
-async function draw(asked: Asked): Promise<void> {
-  const place = document.getElementById("diagram");
-  if (!place) return;
+async function render(request: DiagramRequest): Promise<void> {
+  const container = document.getElementById("diagram");
+  if (!container) return;
   try {
-    // A frame of another scheme than the page around it would have a ground of its own.
-    document.documentElement.style.colorScheme = asked.dark ? "dark" : "light";
-    configure(asked);
+    // If the color scheme differs from that of the page, the browser gives the frame its own background.
+    document.documentElement.style.colorScheme = request.dark ? "dark" : "light";
+    configure(request);
     count += 1;
-    const { svg } = await mermaid.render(`d${count}`, bare(asked.source));
-    place.innerHTML = svg;
-    const drawn = place.querySelector("svg");
-    tell({ type: "drawn", height: (drawn?.getBoundingClientRect().height ?? 0) + 8 });
+    const { svg } = await mermaid.render(`d${count}`, withoutAttributes(request.source));
+    container.innerHTML = svg;
+    const element = container.querySelector("svg");
+    send({ type: "drawn", height: (element?.getBoundingClientRect().height ?? 0) + 8 });
   } catch (error) {
-    place.replaceChildren();
-    tell({ type: "failed", message: error instanceof Error ? error.message : String(error) });
+    container.replaceChildren();
+    send({ type: "failed", message: error instanceof Error ? error.message : String(error) });
   }
 }
 
-window.addEventListener("message", (event: MessageEvent<Asked>) => {
+window.addEventListener("message", (event: MessageEvent<DiagramRequest>) => {
   if (event.source !== window.parent || typeof event.data?.source !== "string") return;
-  drawing = drawing.then(() => draw(event.data));
+  queue = queue.then(() => render(event.data));
 });
-tell({ type: "ready" });
+send({ type: "ready" });

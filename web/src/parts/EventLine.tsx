@@ -1,14 +1,13 @@
 import { Zap } from "lucide-react";
 import type { ReactNode } from "react";
+import { containsTarget, type PartPlace, useRenderContext } from "../context/renderContext";
 import type { Message } from "../partita.gen";
 import { Fold } from "../ui/Fold";
 import { ago, moment } from "../ui/format";
-import { visible } from "../ui/hostile";
-import { type PartPlace, useViewing } from "../viewing/viewing";
-import { holds } from "./anchors";
+import { visible } from "../ui/sanitize";
 import styles from "./EventLine.module.css";
 import { MessageActions } from "./MessageHead";
-import { firstWords } from "./plain";
+import { firstLine } from "./toMarkdown";
 
 interface Props {
   readonly message: Message;
@@ -17,13 +16,13 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A notice, which nobody said: a thin line, with all of it below. */
+/** An event message: one line that expands. */
 export function EventLine({ message, place, actions, children }: Props) {
-  const { target } = useViewing();
+  const { target } = useRenderContext();
   const head = (
     <span className={styles.head}>
       <Zap size={13} aria-hidden />
-      <span className={styles.words}>{visible(firstWords(message)) || "Event"}</span>
+      <span className={styles.text}>{visible(firstLine(message)) || "Event"}</span>
       {message.internal && <span className={styles.when}>internal</span>}
       {message.createdAt && (
         <time className={styles.when} dateTime={message.createdAt} title={moment(message.createdAt)}>
@@ -36,7 +35,7 @@ export function EventLine({ message, place, actions, children }: Props) {
     <Fold
       className={styles.event}
       head={head}
-      open={holds(place, target) && Boolean(target?.path)}
+      open={containsTarget(place, target) && Boolean(target?.path)}
       aside={
         <MessageActions message={message} place={place}>
           {actions}

@@ -3,10 +3,10 @@ import { lazy, Suspense, useState } from "react";
 import type { FilePart, ImagePart, ReasoningFilePart } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { bytes } from "../ui/format";
-import { OUTWARD, visible } from "../ui/hostile";
 import { Loading } from "../ui/States";
-import { type Address, shownAs, useAddress } from "./addresses";
+import { EXTERNAL_LINK, visible } from "../ui/sanitize";
 import styles from "./FileView.module.css";
+import { type FileSource, mediaKind, useFileSource } from "./fileUrls";
 import { ImageView } from "./ImageView";
 import type { PartProps } from "./PartView";
 
@@ -14,24 +14,24 @@ const PdfView = lazy(() => import("./PdfView").then((it) => ({ default: it.PdfVi
 
 type AnyFile = FilePart | ImagePart | ReasoningFilePart;
 
-/** Bytes; a bigger picture is shown when somebody asks for it. */
+/** Bytes. A larger image is displayed only when the user opens it. */
 const MAX_EAGER = 20_000_000;
 
-/** A file: looked at where it can be, else its name and a way to have it. */
+/** A file: a preview if possible, else its name and a download link. */
 export function FileView({ part }: PartProps<AnyFile>) {
-  const address = useAddress(part.url);
+  const source = useFileSource(part.url);
   const [isOpen, setOpen] = useState(false);
   const mediaType = part.mediaType ?? (part.type === "image" ? "image/*" : "application/octet-stream");
-  const kind = isDrawable(part.url, mediaType) ? shownAs(mediaType) : "file";
+  const kind = hasConsistentType(part.url, mediaType) ? mediaKind(mediaType) : "file";
   const name = nameOf(part);
-  const chip = <Chip name={name} mediaType={mediaType} address={address} />;
-  if (address.kind !== "here") return chip;
-  if (kind === "image" && ((address.size ?? 0) <= MAX_EAGER || isOpen))
-    return <ImageView href={address.href} name={name} />;
+  const chip = <Chip name={name} mediaType={mediaType} source={source} />;
+  if (source.kind !== "local") return chip;
+  if (kind === "image" && ((source.size ?? 0) <= MAX_EAGER || isOpen))
+    return <ImageView href={source.href} name={name} />;
   if (kind === "audio" || kind === "video")
     return (
       <div className={styles.media}>
-        <Player kind={kind} href={address.href} name={name} />
+        <Player kind={kind} href={source.href} name={name} />
         {chip}
       </div>
     );
@@ -53,15 +53,15 @@ export function FileView({ part }: PartProps<AnyFile>) {
   );
 }
 
-/** A `data:` address says itself what it is; it is believed only where it says the same as the part. */
-function isDrawable(url: string, mediaType: string): boolean {
-  const said = /^data:([^;,]*)/i.exec(url)?.[1];
-  return said === undefined || shownAs(said) === shownAs(mediaType);
+/** Whether the media type in a `data:` URL agrees with that of the part. */
+function hasConsistentType(url: string, mediaType: string): boolean {
+  const inUrl = /^data:([^;,]*)/i.exec(url)?.[1];
+  return inUrl === undefined || mediaKind(inUrl) === mediaKind(mediaType);
 }
 
-export function nameOf(part: AnyFile): string {
-  const given = part.type === "image" ? part.name : part.filename;
-  return visible(given || (part.type === "image" ? "Image" : "File"));
+function nameOf(part: AnyFile): string {
+  const name = part.type === "image" ? part.name : part.filename;
+  return visible(name || (part.type === "image" ? "Image" : "File"));
 }
 
 function Player({ kind, href, name }: { kind: "audio" | "video"; href: string; name: string }) {
@@ -74,30 +74,30 @@ function Player({ kind, href, name }: { kind: "audio" | "video"; href: string; n
   );
 }
 
-function Chip({ name, mediaType, address }: { name: string; mediaType: string; address: Address }) {
+function Chip({ name, mediaType, source }: { name: string; mediaType: string; source: FileSource }) {
   const Icon = mediaType.startsWith("image/") ? FileImage : mediaType.endsWith("pdf") ? FileText : FileIcon;
-  const size = address.kind === "here" && address.size !== undefined ? bytes(address.size) : null;
+  const size = source.kind === "local" && source.size !== undefined ? bytes(source.size) : null;
   return (
     <span className={styles.chip}>
       <Icon size={15} aria-hidden />
       <span className={styles.name}>{name}</span>
       <span className={styles.facts}>{[visible(mediaType), size].filter(Boolean).join(" · ")}</span>
-      {address.kind === "here" && (
+      {source.kind === "local" && (
         <a
           className={styles.get}
-          href={address.href}
+          href={source.href}
           download={fileName(name)}
           aria-label={`Download ${name}`}
         >
           <Download size={14} aria-hidden />
         </a>
       )}
-      {address.kind === "elsewhere" && (
-        <a className={styles.get} href={address.href} title={visible(address.href)} {...OUTWARD}>
-          <ExternalLink size={14} aria-hidden /> Open from {address.host}
+      {source.kind === "remote" && (
+        <a className={styles.get} href={source.href} title={visible(source.href)} {...EXTERNAL_LINK}>
+          <ExternalLink size={14} aria-hidden /> Open from {source.host}
         </a>
       )}
-      {address.kind === "none" && <span className={styles.facts}>not available here</span>}
+      {source.kind === "none" && <span className={styles.facts}>not available</span>}
     </span>
   );
 }

@@ -3,14 +3,14 @@ import { useState } from "react";
 import { Dialog } from "../ui/Dialog";
 import styles from "./FileView.module.css";
 
-/** A picture, small; pressed, it is as big as the window lets it. */
+/** A small image. A click opens it in a dialog. */
 export function ImageView({ href, name }: { href: string; name: string }) {
   const [isLarge, setLarge] = useState(false);
   const [isBroken, setBroken] = useState(false);
   if (isBroken)
     return (
       <span className={styles.chip}>
-        <ImageOff size={15} aria-hidden /> {name} <span className={styles.facts}>cannot be shown</span>
+        <ImageOff size={15} aria-hidden /> {name} <span className={styles.facts}>cannot be displayed</span>
       </span>
     );
   return (

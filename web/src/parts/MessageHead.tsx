@@ -1,17 +1,17 @@
 import { Bot, Braces, Link2, type LucideIcon, Settings2, User, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
-import { headingTag } from "../markdown/level";
+import { type PartPlace, useRenderContext } from "../context/renderContext";
+import { headingTag } from "../markdown/headingLevel";
 import type { AssistantMessage, Message } from "../partita.gen";
 import { IconButton } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { ago, count, moment, money } from "../ui/format";
-import { visible } from "../ui/hostile";
-import { type PartPlace, useViewing } from "../viewing/viewing";
+import { visible } from "../ui/sanitize";
 import styles from "./MessageHead.module.css";
-import { messageAsMarkdown } from "./plain";
 import { usageOf } from "./StepMark";
+import { messageAsMarkdown } from "./toMarkdown";
 
-const SPEAKERS: Readonly<Record<Message["role"], { name: string; icon: LucideIcon }>> = {
+const ROLES: Readonly<Record<Message["role"], { name: string; icon: LucideIcon }>> = {
   user: { name: "User", icon: User },
   assistant: { name: "Assistant", icon: Bot },
   system: { name: "System", icon: Settings2 },
@@ -26,30 +26,30 @@ interface Props {
   readonly actions?: ReactNode;
 }
 
-/** Who speaks, when, with which model, at what cost; and what can be done with it. */
+/** The role or agent, model, time, usage and cost of a message, and its buttons. */
 export function MessageHead({ id, message, place, level, actions }: Props) {
-  const { name, icon: Icon } = SPEAKERS[message.role] ?? SPEAKERS.assistant;
+  const { name, icon: Icon } = ROLES[message.role] ?? ROLES.assistant;
   const Heading = headingTag(level);
-  const said = factsOf(message);
+  const facts = factsOf(message);
   return (
     <header className={styles.head}>
       <Icon size={15} aria-hidden className={styles.icon} />
       <Heading id={id} className={styles.name}>
-        {said.agent ? visible(said.agent) : name}
+        {facts.agent ? visible(facts.agent) : name}
       </Heading>
       {message.internal && <span className={styles.badge}>internal</span>}
-      {said.model && <span className={styles.fact}>{visible(said.model)}</span>}
+      {facts.model && <span className={styles.fact}>{visible(facts.model)}</span>}
       {message.createdAt && (
         <time className={styles.fact} dateTime={message.createdAt} title={moment(message.createdAt)}>
           {ago(message.createdAt)}
         </time>
       )}
-      {said.usage && (
-        <span className={styles.fact} title={said.usageInFull}>
-          {said.usage}
+      {facts.usage && (
+        <span className={styles.fact} title={facts.usageDetails}>
+          {facts.usage}
         </span>
       )}
-      {said.cost !== undefined && <span className={styles.fact}>{money(said.cost)}</span>}
+      {facts.cost !== undefined && <span className={styles.fact}>{money(facts.cost)}</span>}
       <MessageActions message={message} place={place}>
         {actions}
       </MessageActions>
@@ -57,7 +57,7 @@ export function MessageHead({ id, message, place, level, actions }: Props) {
   );
 }
 
-/** Copy, link, raw, and what else there is where the message stands. */
+/** The buttons to copy the message, its link and its raw events, and those of the surroundings. */
 export function MessageActions({
   message,
   place,
@@ -67,19 +67,19 @@ export function MessageActions({
   place: PartPlace;
   children?: ReactNode;
 }) {
-  const { linkTo, showRaw } = useViewing();
+  const { linkTo, showRaw } = useRenderContext();
   return (
     <div className={styles.actions}>
       <CopyButton text={() => messageAsMarkdown(message)} label="Copy this message as Markdown" />
       {linkTo && (
         <CopyButton
           text={() => linkTo({ ...place, path: place.path || undefined })}
-          label="Copy a link to this message"
+          label="Copy link to this message"
           icon={<Link2 size={14} aria-hidden />}
         />
       )}
       {showRaw && (
-        <IconButton label="Show the raw events" onClick={() => showRaw(message.id)}>
+        <IconButton label="Show raw events" onClick={() => showRaw(message.id)}>
           <Braces size={14} aria-hidden />
         </IconButton>
       )}
@@ -92,37 +92,40 @@ interface Facts {
   readonly agent?: string;
   readonly model?: string;
   readonly usage: string | null;
-  readonly usageInFull?: string;
+  readonly usageDetails?: string;
   readonly cost?: number;
 }
 
-/** What is told about a message beside its parts. */
-export function factsOf(message: Message): Facts {
+/** The facts in the metadata of a message. */
+function factsOf(message: Message): Facts {
   const metadata = message.content.metadata;
-  const told = (typeof metadata === "object" && metadata !== null ? metadata : {}) as Record<string, unknown>;
+  const values = (typeof metadata === "object" && metadata !== null ? metadata : {}) as Record<
+    string,
+    unknown
+  >;
   const usage = message.role === "assistant" ? (message as AssistantMessage).content.usage : undefined;
-  const words = (value: unknown) => (typeof value === "string" && value ? value : undefined);
+  const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
   return {
-    agent: message.role === "assistant" ? (words(told.agentName) ?? words(told.agent)) : undefined,
-    model: words(told.model),
+    agent: message.role === "assistant" ? (text(values.agentName) ?? text(values.agent)) : undefined,
+    model: text(values.model),
     usage: usageOf(usage),
-    usageInFull: usage && inFull(usage),
-    cost: typeof told.cost === "number" ? told.cost : undefined,
+    usageDetails: usage && usageDetails(usage),
+    cost: typeof values.cost === "number" ? values.cost : undefined,
   };
 }
 
 const COUNTS = [
   ["inputTokens", "in"],
-  ["cachedInputTokens", "from the cache"],
-  ["cacheWriteTokens", "into the cache"],
+  ["cachedInputTokens", "read from cache"],
+  ["cacheWriteTokens", "written to cache"],
   ["outputTokens", "out"],
   ["reasoningTokens", "for reasoning"],
 ] as const;
 
-function inFull(usage: NonNullable<AssistantMessage["content"]["usage"]>): string {
-  const told = COUNTS.flatMap(([name, what]) => {
+function usageDetails(usage: NonNullable<AssistantMessage["content"]["usage"]>): string {
+  const counts = COUNTS.flatMap(([name, what]) => {
     const value = usage[name];
     return typeof value === "number" ? [`${count(value)} ${what}`] : [];
   });
-  return `Tokens: ${told.join(", ")}`;
+  return `Tokens: ${counts.join(", ")}`;
 }

@@ -1,12 +1,12 @@
 import { memo, type ReactNode, useContext, useId } from "react";
-import { HeadingLevel } from "../markdown/level";
+import type { PartPlace } from "../context/renderContext";
+import { HeadingLevel } from "../markdown/headingLevel";
 import type { AssistantMessage, Message, Part } from "../partita.gen";
 import { Boundary } from "../ui/Boundary";
-import type { PartPlace } from "../viewing/viewing";
 import { anchorOf, samePlace } from "./anchors";
 import { BrokenMessage } from "./BrokenMessage";
 import { Depth } from "./depth";
-import { Ending } from "./Ending";
+import { EndNotice } from "./EndNotice";
 import { EventLine } from "./EventLine";
 import { MessageHead } from "./MessageHead";
 import styles from "./MessageView.module.css";
@@ -16,15 +16,15 @@ import { SystemFold } from "./SystemFold";
 
 interface Props {
   readonly message: Message;
-  /** In how many threads it is; unless said, as many as there are around it. */
+  /** The nesting depth; by default that of the context. */
   readonly depth?: number;
-  /** More buttons beside those to copy. */
+  /** Additional buttons. */
   readonly actions?: ReactNode;
-  /** Where it is, if it is inside a part of another message: `2.children.0`. */
+  /** The position inside another message: `2.children.0`. */
   readonly within?: PartPlace;
 }
 
-/** A message: who, when, at what cost, and its parts. One that did not change is not drawn again. */
+/** A message. It renders again only if the message changes. */
 export const MessageView = memo(
   function MessageView(props: Props) {
     const { message } = props;
@@ -43,22 +43,22 @@ export const MessageView = memo(
 );
 
 function Article({ message, depth, actions, within }: Props) {
-  const around = useContext(Depth);
-  const deep = depth ?? around;
+  const contextDepth = useContext(Depth);
+  const level = depth ?? contextDepth;
   const id = useId();
   const place = within ?? { threadId: message.threadId, messageId: message.id, path: "" };
   const isEvent = message.type === "event";
-  const head = <MessageHead id={id} message={message} place={place} actions={actions} level={2 + deep} />;
+  const head = <MessageHead id={id} message={message} place={place} actions={actions} level={2 + level} />;
   const body = <MessageBody message={message} place={place} />;
   return (
-    <HeadingLevel.Provider value={3 + deep}>
+    <HeadingLevel.Provider value={3 + level}>
       <article
         id={anchorOf(place.messageId, place.path)}
         className={styles.message}
         data-place={place.path ? `${place.messageId}/${place.path}` : place.messageId}
         data-role={message.role}
         data-event={isEvent}
-        data-depth={deep}
+        data-depth={level}
         aria-labelledby={isEvent ? undefined : id}
         aria-label={isEvent ? "Event" : undefined}
       >
@@ -90,35 +90,37 @@ function MessageBody({ message, place }: { message: Message; place: PartPlace })
     message.role === "assistant" ? (message as AssistantMessage).content.networkExecution : null;
   return (
     <div className={styles.parts}>
-      {network && <NetworkView network={network} place={{ ...place, path: inside(place.path, "network") }} />}
+      {network && (
+        <NetworkView network={network} place={{ ...place, path: joinPath(place.path, "network") }} />
+      )}
       {grouped(parts).map(({ start, members, kind }) => {
-        const drawn = members.map((part, index) => (
+        const views = members.map((part, index) => (
           <PartView
             key={start + index}
             part={part}
-            place={{ ...place, path: inside(place.path, String(start + index)) }}
-            speaker={message.role}
+            place={{ ...place, path: joinPath(place.path, String(start + index)) }}
+            messageRole={message.role}
             last={start + index === parts.length - 1}
-            step={part.type === "step-start" ? stepAt(parts, start + index) : undefined}
+            step={part.type === "step-start" ? stepNumber(parts, start + index) : undefined}
           />
         ));
         return kind === "sources" ? (
           <div key={start} className={styles.sources}>
-            {drawn}
+            {views}
           </div>
         ) : (
-          drawn
+          views
         );
       })}
-      {parts.length === 0 && !network && <p className={styles.empty}>Nothing was said.</p>}
-      <Ending message={message} />
+      {parts.length === 0 && !network && <p className={styles.empty}>No content.</p>}
+      <EndNotice message={message} />
     </div>
   );
 }
 
-const inside = (path: string, step: string): string => (path ? `${path}.${step}` : step);
+const joinPath = (path: string, step: string): string => (path ? `${path}.${step}` : step);
 
-const stepAt = (parts: readonly Part[], end: number): number =>
+const stepNumber = (parts: readonly Part[], end: number): number =>
   parts.slice(0, end + 1).filter((part) => part.type === "step-start").length;
 
 interface Group {
@@ -127,7 +129,7 @@ interface Group {
   readonly members: readonly Part[];
 }
 
-/** Sources that follow each other stand in one row; every other part by itself. */
+/** Groups consecutive sources into one row. */
 export function grouped(parts: readonly Part[]): readonly Group[] {
   const groups: { start: number; kind: Group["kind"]; members: Part[] }[] = [];
   parts.forEach((part, index) => {

@@ -1,23 +1,27 @@
 import { MessagesSquare } from "lucide-react";
 import { useContext, useState } from "react";
+import {
+  containsTarget,
+  type MessagesProps,
+  type PartPlace,
+  useRenderContext,
+} from "../context/renderContext";
 import type { Message } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { Fold } from "../ui/Fold";
 import { count, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
-import { type PartPlace, type ThreadBelow, useViewing } from "../viewing/viewing";
-import { holds } from "./anchors";
+import { visible } from "../ui/sanitize";
 import { Depth, MAX_INDENTED } from "./depth";
 import styles from "./Messages.module.css";
 import { MessageView } from "./MessageView";
-import { firstWords } from "./plain";
+import { firstLine } from "./toMarkdown";
 
-/** How many are drawn before somebody asks for more. */
+/** Messages that are rendered before the user clicks "Show more". */
 const PAGE = 30;
 
-/** The thread of a sub-agent below the call that started it: folded unless told, and not drawn before it is opened. */
-export function Messages({ messages, place, open = false }: ThreadBelow) {
-  const { live, target } = useViewing();
+/** The messages of a sub-agent, nested under the call that started it. They render when the fold is opened. */
+export function Messages({ messages, place, open = false }: MessagesProps) {
+  const { live, target } = useRenderContext();
   const depth = useContext(Depth) + 1;
   const calls = callsIn(messages);
   const first = messages[0];
@@ -29,13 +33,13 @@ export function Messages({ messages, place, open = false }: ThreadBelow) {
         {plural(messages.length, "message")}
         {calls > 0 && `, ${plural(calls, "call")}`}
       </span>
-      {first && <span className={styles.words}>{visible(firstWords(first))}</span>}
+      {first && <span className={styles.text}>{visible(firstLine(first))}</span>}
     </span>
   );
   return (
     <div className={styles.thread} data-indented={depth <= MAX_INDENTED}>
-      {/* What was open only while it was at work is folded after, as it is when it is read later. */}
-      <Fold key={String(isOpen)} head={head} open={isOpen || holds(place, target)}>
+      {/* A new key when the run ends: then the fold closes, as it is after a reload. */}
+      <Fold key={String(isOpen)} head={head} open={isOpen || containsTarget(place, target)}>
         <Depth.Provider value={depth}>
           <List messages={messages} place={place} />
         </Depth.Provider>
@@ -45,7 +49,7 @@ export function Messages({ messages, place, open = false }: ThreadBelow) {
 }
 
 function List({ messages, place }: { messages: readonly Message[]; place: PartPlace }) {
-  const { target } = useViewing();
+  const { target } = useRenderContext();
   const [limit, setLimit] = useState(() => Math.max(PAGE, indexOf(place, target?.path) + 1));
   return (
     <div className={styles.list}>
@@ -65,7 +69,7 @@ function List({ messages, place }: { messages: readonly Message[]; place: PartPl
   );
 }
 
-/** Which of the messages at `place` holds the path; -1 when none does. */
+/** The index of the message at `place` that contains the path; -1 if none does. */
 function indexOf(place: PartPlace, path: string | undefined): number {
   const start = `${place.path}.children.`;
   return path?.startsWith(start) ? Number.parseInt(path.slice(start.length), 10) : -1;

@@ -1,19 +1,19 @@
 import { Bot, type LucideIcon, Waypoints, Workflow, Wrench } from "lucide-react";
 import { useId } from "react";
+import { type PartPlace, useRenderContext } from "../context/renderContext";
 import { Markdown } from "../markdown/Markdown";
-import { Words } from "../markdown/Words";
+import { PlainText } from "../markdown/PlainText";
 import type { NetworkExecution, NetworkResult, Part, ToolCallPart } from "../partita.gen";
 import { JsonTree } from "../tools/JsonTree";
 import { ToolCard } from "../tools/ToolCard";
 import { Fold } from "../ui/Fold";
-import { visible } from "../ui/hostile";
-import { type PartPlace, useViewing } from "../viewing/viewing";
+import { visible } from "../ui/sanitize";
 import { anchorOf } from "./anchors";
 import styles from "./NetworkView.module.css";
 
 const PRIMITIVES: Readonly<Record<string, LucideIcon>> = { agent: Bot, workflow: Workflow, tool: Wrench };
 
-/** One turn of a network: what it chose, why, and what came of it. */
+/** One iteration of an agent network: the selected primitive, the reason, the input and the result. */
 export function NetworkView({ network, place }: { network: NetworkExecution; place: PartPlace }) {
   const Icon = PRIMITIVES[network.primitiveType] ?? Waypoints;
   const head = (
@@ -22,10 +22,10 @@ export function NetworkView({ network, place }: { network: NetworkExecution; pla
       <span className={styles.what}>{stateOf(network.finalResult)}</span>
       <span className={styles.primitive}>
         <Icon size={13} aria-hidden /> {visible(network.primitiveType)}{" "}
-        <strong>{visible(network.primitiveId || "nothing")}</strong>
+        <strong>{visible(network.primitiveId || "none")}</strong>
       </span>
       {network.iteration !== undefined && (
-        <span className={styles.fact}>turn {String(network.iteration)}</span>
+        <span className={styles.fact}>iteration {String(network.iteration)}</span>
       )}
     </span>
   );
@@ -39,7 +39,7 @@ export function NetworkView({ network, place }: { network: NetworkExecution; pla
         <div className={styles.body}>
           {network.selectionReason && (
             <p className={styles.reason}>
-              <span className={styles.fact}>Chosen because</span> <Words text={network.selectionReason} />
+              <span className={styles.fact}>Reason:</span> <PlainText text={network.selectionReason} />
             </p>
           )}
           {network.input !== undefined && <Input value={network.input} />}
@@ -54,17 +54,17 @@ export function NetworkView({ network, place }: { network: NetworkExecution; pla
 const failureOf = ({ error, interrupted }: NetworkResult): string | undefined =>
   error ?? (interrupted && `interrupted: ${interrupted}`);
 
-/** An execution that runs, or waits for a client, has messages and nothing else. */
+/** The state of an execution. One that is running or waits for a client has only messages. */
 function stateOf(result: NetworkResult | undefined): string {
   if (result && failureOf(result)) return "Failed:";
   const hasEnded = Object.entries(result ?? {}).some(
     ([key, value]) => key !== "messages" && value !== undefined,
   );
-  return hasEnded ? "Ran" : "Runs";
+  return hasEnded ? "Completed:" : "Running:";
 }
 
-/** The calls of a result that its messages do not show. */
-function callsApart({ toolCalls = [], messages = [] }: NetworkResult): readonly ToolCallPart[] {
+/** The calls of a result that are not in its messages. */
+function otherCalls({ toolCalls = [], messages = [] }: NetworkResult): readonly ToolCallPart[] {
   const parts = messages.flatMap((message) => message.content.parts as readonly Part[]);
   const known = new Set(parts.map((part) => (part.type === "tool-call" ? (part as ToolCallPart).id : "")));
   return toolCalls.filter((call) => !known.has(call.id));
@@ -84,7 +84,7 @@ function Input({ value }: { value: unknown }) {
 }
 
 function Result({ result, place }: { result: NetworkResult; place: PartPlace }) {
-  const { Messages } = useViewing();
+  const { Messages } = useRenderContext();
   const id = useId();
   const failure = failureOf(result);
   const isText = Boolean(result.text) && (result.value === undefined || typeof result.value === "string");
@@ -94,7 +94,7 @@ function Result({ result, place }: { result: NetworkResult; place: PartPlace }) 
       <span id={id} className={styles.fact}>
         Result
       </span>
-      {callsApart(result).map((call, index) => (
+      {otherCalls(result).map((call, index) => (
         <ToolCard
           key={`${call.id}/${index}`}
           call={call}
@@ -104,7 +104,7 @@ function Result({ result, place }: { result: NetworkResult; place: PartPlace }) 
       {shown.length > 0 && <Messages messages={shown} place={{ ...place, path: `${place.path}.messages` }} />}
       {failure && (
         <p role="alert" className={styles.failure}>
-          <Words text={failure} />
+          <PlainText text={failure} />
         </p>
       )}
       {isText && <Markdown text={String(result.text)} live={false} />}

@@ -1,14 +1,14 @@
 import { Link2 } from "lucide-react";
 import type { ReactNode } from "react";
+import { type PartPlace, useRenderContext } from "../context/renderContext";
 import type { Part } from "../partita.gen";
 import { CopyButton } from "../ui/CopyButton";
-import { type PartPlace, useViewing } from "../viewing/viewing";
 import { anchorOf } from "./anchors";
 import styles from "./PartFrame.module.css";
-import { partAsMarkdown } from "./plain";
+import { partAsMarkdown } from "./toMarkdown";
 
-/** Parts that have their buttons themselves, or are too small for any. */
-const BARE: ReadonlySet<string> = new Set([
+/** Parts that have their own buttons, or are too small for buttons. */
+const WITHOUT_BUTTONS: ReadonlySet<string> = new Set([
   "tool-call",
   "tool-result",
   "step-start",
@@ -16,9 +16,9 @@ const BARE: ReadonlySet<string> = new Set([
   "source-document",
 ]);
 
-/** The element that a permalink finds, and the buttons to copy a part and its link. */
+/** The element of a part for permalinks, with the buttons to copy the part and its link. */
 export function PartFrame({ part, place, children }: { part: Part; place: PartPlace; children: ReactNode }) {
-  const { linkTo } = useViewing();
+  const { linkTo } = useRenderContext();
   return (
     <div
       id={anchorOf(place.messageId, place.path)}
@@ -27,13 +27,13 @@ export function PartFrame({ part, place, children }: { part: Part; place: PartPl
       data-part={part.type}
     >
       {children}
-      {!BARE.has(part.type) && (
+      {!WITHOUT_BUTTONS.has(part.type) && (
         <div className={styles.buttons}>
           <CopyButton text={() => partAsMarkdown(part)} label="Copy this part" />
           {linkTo && (
             <CopyButton
               text={() => linkTo(place)}
-              label="Copy a link to this part"
+              label="Copy link to this part"
               icon={<Link2 size={14} aria-hidden />}
             />
           )}

@@ -1,8 +1,9 @@
 import { memo } from "react";
+import type { PartPlace } from "../context/renderContext";
 import type { Part } from "../partita.gen";
 import { ToolCard } from "../tools/ToolCard";
-import type { PartPlace } from "../viewing/viewing";
 import { samePlace } from "./anchors";
+import { CustomView, DataPartView, ForeignView, UnknownView } from "./DataViews";
 import { FileView } from "./FileView";
 import { PartFrame } from "./PartFrame";
 import { ReasoningView } from "./ReasoningView";
@@ -11,21 +12,20 @@ import { SteeringView } from "./SteeringView";
 import { StepMark } from "./StepMark";
 import { TextView } from "./TextView";
 import { ToolResultView } from "./ToolResultView";
-import { CustomView, DataPartView, ForeignView, UnknownView } from "./Trees";
 
 export interface PartProps<P = Part> {
   readonly part: P;
   readonly place: PartPlace;
-  /** Who speaks; the agent, unless said. */
-  readonly speaker?: string;
-  /** The last part of its message: the one that grows while the message is at work. */
+  /** The role of the message; by default the assistant. */
+  readonly messageRole?: string;
+  /** The last part of its message: it may still be streaming. */
   readonly last?: boolean;
-  /** Which step of its message begins here. */
+  /** The number of the step that starts here. */
   readonly step?: number;
 }
 
-/** What draws which kind of part; a kind that this release does not know is drawn as a tree. */
-function Drawing({ part, ...rest }: PartProps) {
+/** Selects the component for a part. Parts of unknown types are displayed as a tree. */
+function PartContent({ part, ...rest }: PartProps) {
   switch (part.type) {
     case "text":
       return <TextView part={part} {...rest} />;
@@ -57,18 +57,18 @@ function Drawing({ part, ...rest }: PartProps) {
   }
 }
 
-/** A part, drawn for what it is, where its permalink finds it. It is drawn again only when it changed. */
+/** A part with its permalink. It renders again only if it changes. */
 export const PartView = memo(
   function PartView(props: PartProps) {
     return (
       <PartFrame part={props.part} place={props.place}>
-        <Drawing {...props} />
+        <PartContent {...props} />
       </PartFrame>
     );
   },
   (one, other) =>
     one.part === other.part &&
-    one.speaker === other.speaker &&
+    one.messageRole === other.messageRole &&
     one.last === other.last &&
     one.step === other.step &&
     samePlace(one.place, other.place),

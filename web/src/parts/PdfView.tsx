@@ -1,30 +1,30 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import type { PDFDocumentProxy } from "pdfjs-dist";
 import { useEffect, useRef, useState } from "react";
+import { type RenderContext, useRenderContext } from "../context/renderContext";
 import { IconButton } from "../ui/Button";
 import { Failure, Loading } from "../ui/States";
-import { useViewing, type Viewing } from "../viewing/viewing";
-import { bytesOfData } from "./addresses";
 import styles from "./FileView.module.css";
+import { bytesOfData } from "./fileUrls";
 
-/** Pixels along a side; a page may claim to be as big as it likes. */
+/** Pixels. The PDF may claim a page of any size. */
 const MAX_SIDE = 2000;
 
-/** A PDF, a page at a time. Its scripts are not run, and nothing it names is fetched. */
+/** A PDF, one page at a time. Its scripts are not run and external resources are not loaded. */
 export function PdfView({ url, name }: { url: string; name: string }) {
-  const { loadBlob } = useViewing();
+  const { loadBlob } = useRenderContext();
   const [file, setFile] = useState<PDFDocumentProxy | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const [page, setPage] = useState(1);
   useEffect(() => {
-    let isHere = true;
+    let isMounted = true;
     const opened = open(url, loadBlob);
     opened.then(
-      (it) => isHere && setFile(it.file),
-      (error: unknown) => isHere && setFailure(error),
+      (it) => isMounted && setFile(it.file),
+      (error: unknown) => isMounted && setFailure(error),
     );
     return () => {
-      isHere = false;
+      isMounted = false;
       void opened.then((it) => it.close()).catch(() => undefined);
     };
   }, [url, loadBlob]);
@@ -33,7 +33,7 @@ export function PdfView({ url, name }: { url: string; name: string }) {
   return (
     <div className={styles.pdf}>
       <div className={styles.pager}>
-        <IconButton label="Page before" disabled={page <= 1} onClick={() => setPage(page - 1)}>
+        <IconButton label="Previous page" disabled={page <= 1} onClick={() => setPage(page - 1)}>
           <ChevronLeft size={16} />
         </IconButton>
         <span role="status">
@@ -48,13 +48,13 @@ export function PdfView({ url, name }: { url: string; name: string }) {
   );
 }
 
-interface Opened {
+interface OpenPdf {
   readonly file: PDFDocumentProxy;
   readonly close: () => Promise<void>;
 }
 
-/** A PDF, read by a worker of its own. */
-async function open(url: string, loadBlob: Viewing["loadBlob"]): Promise<Opened> {
+/** Opens a PDF in its own worker. */
+async function open(url: string, loadBlob: RenderContext["loadBlob"]): Promise<OpenPdf> {
   const [library, { startWorker }] = await Promise.all([import("pdfjs-dist"), import("./pdfWorker")]);
   const data = url.startsWith("data:") ? bytesOfData(url) : (await loadBlob(url)).data;
   const port = startWorker();
@@ -75,17 +75,17 @@ async function open(url: string, loadBlob: Viewing["loadBlob"]): Promise<Opened>
     port.terminate();
   };
   try {
-    return { file: await Promise.race([task.promise, failed(port)]), close };
+    return { file: await Promise.race([task.promise, workerFailure(port)]), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** Never resolves: a worker that cannot be started would be waited for without end. */
-const failed = (worker: Worker): Promise<never> =>
+/** Never resolves, rejects if the worker fails to start: pdf.js would wait for it forever. */
+const workerFailure = (worker: Worker): Promise<never> =>
   new Promise((_, reject) => {
-    worker.addEventListener("error", () => reject(new Error("The reader of PDFs cannot be started.")));
+    worker.addEventListener("error", () => reject(new Error("The PDF viewer failed to start.")));
   });
 
 interface PageProps {
@@ -99,11 +99,11 @@ function Page({ file, number, name, onFailure }: PageProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     let stop = () => {};
-    let isHere = true;
+    let isMounted = true;
     const draw = async () => {
       const page = await file.getPage(number);
       const element = canvas.current;
-      if (!isHere || !element) return;
+      if (!isMounted || !element) return;
       const { width, height } = page.getViewport({ scale: 1 });
       const scale = Math.min(2, MAX_SIDE / Math.max(width, height, 1));
       const viewport = page.getViewport({ scale });
@@ -114,10 +114,10 @@ function Page({ file, number, name, onFailure }: PageProps) {
       await task.promise;
     };
     draw().catch((error: unknown) => {
-      if (isHere) onFailure(error);
+      if (isMounted) onFailure(error);
     });
     return () => {
-      isHere = false;
+      isMounted = false;
       stop();
     };
   }, [file, number, onFailure]);

@@ -1,43 +1,48 @@
 import { Brain } from "lucide-react";
+import { containsTarget, elapsedSeconds, useRenderContext } from "../context/renderContext";
 import { Markdown } from "../markdown/Markdown";
 import type { ReasoningPart } from "../partita.gen";
 import { Fold } from "../ui/Fold";
 import { count, duration, plural } from "../ui/format";
-import { type Timing, useViewing } from "../viewing/viewing";
-import { holds } from "./anchors";
 import type { PartProps } from "./PartView";
 import styles from "./ReasoningView.module.css";
 
-/** What the model said to itself: open while it does, closed when it is done. */
+/** Reasoning of the model: expanded while it is streaming, then collapsed. */
 export function ReasoningView({ part, place, last }: PartProps<ReasoningPart>) {
-  const { live, timing, target } = useViewing();
-  const isComing = part.state === "streaming" || (live && last === true && part.state !== "done");
-  const facts = [lasted(timing(place)), part.tokenCount ? plural(part.tokenCount, "token") : null];
+  const { live, timing, target } = useRenderContext();
+  const isStreaming = part.state === "streaming" || (live && last === true && part.state !== "done");
+  const seconds = elapsedSeconds(timing(place));
+  const facts = [
+    seconds === null ? null : duration(seconds),
+    part.tokenCount ? plural(part.tokenCount, "token") : null,
+  ];
   const head = (
     <span className={styles.head}>
       <Brain size={14} aria-hidden />
-      <span className={styles.name}>{isComing ? "Reasoning …" : "Reasoning"}</span>
+      <span className={styles.name}>{isStreaming ? "Reasoning …" : "Reasoning"}</span>
       <span className={styles.facts}>{facts.filter(Boolean).join(" · ")}</span>
     </span>
   );
-  if (!part.text.trim() && !isComing)
+  if (!part.text.trim() && !isStreaming)
     return (
       <div className={styles.hidden}>
         {head}
-        <span className={styles.facts}>{isRedacted(part) ? "hidden by its provider" : "not shown"}</span>
+        <span className={styles.facts}>
+          {isRedacted(part) ? "encrypted by the provider" : "not available"}
+        </span>
       </div>
     );
   return (
-    // Another key when it is done: it closes then, and stays as somebody leaves it before and after.
+    // A new key when streaming ends: then the fold closes.
     <Fold
-      key={isComing ? "coming" : "done"}
+      key={isStreaming ? "streaming" : "done"}
       className={styles.reasoning}
       head={head}
-      open={isComing || holds(place, target)}
+      open={isStreaming || containsTarget(place, target)}
     >
       <div className={styles.body}>
-        <Markdown text={part.text} live={isComing} />
-        {!isComing && part.text.length > 2000 && (
+        <Markdown text={part.text} live={isStreaming} />
+        {!isStreaming && part.text.length > 2000 && (
           <p className={styles.facts}>{count(part.text.length)} characters</p>
         )}
       </div>
@@ -45,19 +50,12 @@ export function ReasoningView({ part, place, last }: PartProps<ReasoningPart>) {
   );
 }
 
-/** How long something took, in words; null when that is not known. */
-export function lasted(timing: Timing | undefined): string | null {
-  if (!timing?.startedAt || !timing.endedAt) return null;
-  const seconds = (Date.parse(timing.endedAt) - Date.parse(timing.startedAt)) / 1000;
-  return Number.isFinite(seconds) && seconds >= 0 ? duration(seconds) : null;
-}
-
-/** Whether a provider kept the words to itself: it sends them sealed, for itself to read again. */
-export function isRedacted(part: ReasoningPart): boolean {
+/** Whether the provider sent the reasoning only in encrypted form. */
+function isRedacted(part: ReasoningPart): boolean {
   return Object.values(part.providerMetadata ?? {}).some(
-    (said) =>
-      typeof said === "object" &&
-      said !== null &&
-      Object.keys(said).some((name) => /redacted|encrypted/i.test(name)),
+    (metadata) =>
+      typeof metadata === "object" &&
+      metadata !== null &&
+      Object.keys(metadata).some((name) => /redacted|encrypted/i.test(name)),
   );
 }

@@ -1,10 +1,10 @@
 import { FileText, Globe } from "lucide-react";
 import type { SourceDocumentPart, SourceUrlPart } from "../partita.gen";
-import { OUTWARD, safeHref, visible } from "../ui/hostile";
+import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
 import type { PartProps } from "./PartView";
 import styles from "./SourceView.module.css";
 
-/** What an answer rests on. Nothing of it is fetched before somebody goes there. */
+/** A source of the response. Nothing is loaded from it before the user follows the link. */
 export function SourceView({ part }: PartProps<SourceUrlPart | SourceDocumentPart>) {
   if (part.type === "source-document")
     return (
@@ -18,7 +18,7 @@ export function SourceView({ part }: PartProps<SourceUrlPart | SourceDocumentPar
     );
   const href = safeHref(part.url);
   const host = href ? new URL(href).host.replace(/^www\./, "") : null;
-  const words = (
+  const content = (
     <>
       <Globe size={13} aria-hidden />
       <span className={styles.title}>{visible(part.title || host || part.url)}</span>
@@ -26,12 +26,12 @@ export function SourceView({ part }: PartProps<SourceUrlPart | SourceDocumentPar
     </>
   );
   return href ? (
-    <a className={styles.chip} href={href} title={visible(href)} {...OUTWARD}>
-      {words}
+    <a className={styles.chip} href={href} title={visible(href)} {...EXTERNAL_LINK}>
+      {content}
     </a>
   ) : (
     <span className={styles.chip} title={visible(part.url)}>
-      {words}
+      {content}
     </span>
   );
 }

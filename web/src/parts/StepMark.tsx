@@ -2,7 +2,7 @@ import { compact } from "../ui/format";
 import type { PartProps } from "./PartView";
 import styles from "./StepMark.module.css";
 
-/** Where the model was called again. The first call needs no mark: the message begins there. */
+/** The start of a further call of the model. The first step has no mark unless its usage is known. */
 export function StepMark({ part, step = 1 }: PartProps) {
   const usage = (part as { usage?: unknown }).usage;
   const facts = usageOf(usage);
@@ -15,7 +15,7 @@ export function StepMark({ part, step = 1 }: PartProps) {
   );
 }
 
-/** Token counts in a few signs; null when there are none. */
+/** Token counts in compact form; null if there are none. */
 export function usageOf(usage: unknown): string | null {
   if (typeof usage !== "object" || usage === null) return null;
   const { inputTokens, outputTokens, totalTokens } = usage as Record<string, unknown>;

@@ -1,14 +1,13 @@
 import type { ReactNode } from "react";
+import { containsTarget, type PartPlace, useRenderContext } from "../context/renderContext";
 import type { Message } from "../partita.gen";
 import { Fold } from "../ui/Fold";
 import { plural } from "../ui/format";
-import { visible } from "../ui/hostile";
-import { type PartPlace, useViewing } from "../viewing/viewing";
-import { holds } from "./anchors";
+import { visible } from "../ui/sanitize";
 import styles from "./EventLine.module.css";
-import { firstWords } from "./plain";
+import { firstLine } from "./toMarkdown";
 
-/** Instructions: long, the same every time, and rarely read. They are folded. */
+/** Instructions, collapsed: they are long and rarely read. */
 export function SystemFold({
   message,
   place,
@@ -18,17 +17,17 @@ export function SystemFold({
   place: PartPlace;
   children: ReactNode;
 }) {
-  const { target } = useViewing();
+  const { target } = useRenderContext();
   const length = message.content.parts.reduce(
     (sum, part) => sum + (typeof part.text === "string" ? part.text.length : 0),
     0,
   );
   return (
     <Fold
-      open={holds(place, target) && Boolean(target?.path)}
+      open={containsTarget(place, target) && Boolean(target?.path)}
       head={
         <span className={styles.head}>
-          <span className={styles.words}>{visible(firstWords(message)) || "Instructions"}</span>
+          <span className={styles.text}>{visible(firstLine(message)) || "Instructions"}</span>
           <span className={styles.when}>{plural(length, "character")}</span>
         </span>
       }

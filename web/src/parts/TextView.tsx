@@ -1,17 +1,17 @@
+import { useRenderContext } from "../context/renderContext";
 import { Markdown } from "../markdown/Markdown";
 import type { Citation, TextPart } from "../partita.gen";
-import { OUTWARD, safeHref, visible } from "../ui/hostile";
-import { useViewing } from "../viewing/viewing";
+import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
 import type { PartProps } from "./PartView";
 import styles from "./TextView.module.css";
 
-/** Words, and the sources that they rest on. */
-export function TextView({ part, speaker, last }: PartProps<TextPart>) {
-  const { live } = useViewing();
-  const isComing = part.state === "streaming" || (live && last === true && part.state !== "done");
+/** A text with its citations. */
+export function TextView({ part, messageRole, last }: PartProps<TextPart>) {
+  const { live } = useRenderContext();
+  const isStreaming = part.state === "streaming" || (live && last === true && part.state !== "done");
   return (
-    <div className={styles.text} data-live={isComing}>
-      <Markdown text={part.text} live={isComing} breaks={speaker === "user"} />
+    <div className={styles.text} data-live={isStreaming}>
+      <Markdown text={part.text} live={isStreaming} breaks={messageRole === "user"} />
       {part.citations && part.citations.length > 0 && <Citations citations={part.citations} />}
     </div>
   );
@@ -23,20 +23,20 @@ function Citations({ citations }: { citations: readonly Citation[] }) {
       {sourcesOf(citations).map(({ source, citedText }, index) => {
         const href = source.sourceType === "url" ? safeHref(source.url) : null;
         const name = source.title || (href ? new URL(href).host : source.id);
-        const words = (
+        const label = (
           <>
             <span className={styles.number}>{index + 1}</span> {visible(name)}
           </>
         );
-        const said = citedText ? visible(citedText.slice(0, 500)) : undefined;
+        const quote = citedText ? visible(citedText.slice(0, 500)) : undefined;
         return (
           <li key={source.id || index}>
             {href ? (
-              <a href={href} title={said ?? visible(href)} {...OUTWARD}>
-                {words}
+              <a href={href} title={quote ?? visible(href)} {...EXTERNAL_LINK}>
+                {label}
               </a>
             ) : (
-              <span title={said}>{words}</span>
+              <span title={quote}>{label}</span>
             )}
           </li>
         );
@@ -45,8 +45,8 @@ function Citations({ citations }: { citations: readonly Citation[] }) {
   );
 }
 
-/** Every source once, in the order they are cited. */
-export function sourcesOf(citations: readonly Citation[]): readonly Citation[] {
+/** The cited sources in order, without duplicates. */
+function sourcesOf(citations: readonly Citation[]): readonly Citation[] {
   const found = new Map<string, Citation>();
   for (const citation of citations) {
     const { source } = citation;

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
+import { shareView } from "../context/toolViews";
 import type { ToolCallPart, ToolOutput, ToolResultPart, ToolState } from "../partita.gen";
 import { ToolCard } from "../tools/ToolCard";
-import { shareView } from "../viewing/toolViews";
 import type { PartProps } from "./PartView";
 
 const STATES: Readonly<Partial<Record<ToolOutput["type"], ToolState>>> = {
@@ -11,18 +11,18 @@ const STATES: Readonly<Partial<Record<ToolOutput["type"], ToolState>>> = {
   interrupted: "output-error",
 };
 
-/** What a tool gave back, where results stand apart from their calls: a call of which nothing else is known. */
+/** A tool result without its call, displayed as a call of which only the output is known. */
 export function ToolResultView({ part, place }: PartProps<ToolResultPart>) {
   const call = useMemo(() => {
-    const made: ToolCallPart = {
+    const toolCall: ToolCallPart = {
       type: "tool-call",
       id: part.id,
       name: part.name,
       state: STATES[part.output.type] ?? "output-available",
       output: part.output,
     };
-    shareView(part, made);
-    return made;
+    shareView(part, toolCall);
+    return toolCall;
   }, [part]);
   return <ToolCard call={call} place={place} />;
 }

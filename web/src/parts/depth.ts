@@ -1,7 +1,7 @@
-/** How many threads a message is inside of: 0 on the page, 1 below a call, and so on. */
+/** The nesting depth of a message: 0 in the thread, 1 in a sub-agent, and so on. */
 import { createContext } from "react";
 
 export const Depth = createContext(0);
 
-/** From here on nothing is moved further to the right, and nothing opens by itself. */
+/** Deeper threads are not indented further and do not open automatically. */
 export const MAX_INDENTED = 6;

@@ -1,7 +1,7 @@
-/** The worker that reads PDFs: the only script that the page starts by its address. */
+/** The worker that parses PDFs: the only script that the page starts by its URL. */
 import address from "pdfjs-dist/build/pdf.worker.min.mjs?url";
 
-/** The policy that the server's header allows, and no other. */
+/** The only Trusted Types policy that the server's Content-Security-Policy header allows. */
 const NAME = "partita-worker";
 
 interface Policies {
@@ -9,21 +9,21 @@ interface Policies {
     name: string,
     rules: { createScriptURL: (url: string) => string },
   ): {
-    createScriptURL(url: string): string; // to the browser it is more than a string
+    createScriptURL(url: string): string; // in the browser a TrustedScriptURL
   };
 }
 
-/** The address of the worker; any other is refused. */
-export function workerAddress(url: string): string {
+/** Returns the URL of the worker; throws for any other URL. */
+export function workerUrl(url: string): string {
   if (new URL(url, document.baseURI).href !== new URL(address, document.baseURI).href)
-    throw new TypeError(`The page starts no script from ${url}`);
+    throw new TypeError(`The page does not start scripts from ${url}`);
   return url;
 }
 
-// Browsers that know no such policies take the address as it is.
+// Browsers without Trusted Types accept a string.
 const policy = (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy(NAME, {
-  createScriptURL: workerAddress,
+  createScriptURL: workerUrl,
 });
 
 export const startWorker = (): Worker =>
-  new Worker(policy ? policy.createScriptURL(address) : workerAddress(address), { type: "module" });
+  new Worker(policy ? policy.createScriptURL(address) : workerUrl(address), { type: "module" });

@@ -4,15 +4,15 @@ import { Boundary } from "../ui/Boundary";
 import { IconButton } from "../ui/Button";
 import { FoldAll } from "../ui/Fold";
 import { moment, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
 import { Empty, Failure } from "../ui/States";
+import { visible } from "../ui/sanitize";
 import { Toasts } from "../ui/Toasts";
-import type { Shared } from "./data";
+import type { SharedThread } from "./data";
 import styles from "./Reader.module.css";
 import { Transcript } from "./Transcript";
 
-/** A conversation as it was shared. */
-export function Reader({ shared }: { shared: Shared | null }) {
+/** A shared conversation. */
+export function Reader({ shared }: { shared: SharedThread | null }) {
   const [isDark, setDark] = useState(() => window.matchMedia("(prefers-color-scheme: dark)").matches);
   const [folds, setFolds] = useState<{ readonly open: boolean } | null>(null);
   useLayoutEffect(() => {
@@ -34,7 +34,7 @@ export function Reader({ shared }: { shared: Shared | null }) {
       <Boundary value={shared} fallback={(error) => <Failure error={error} />}>
         {shared ? (
           <FoldAll.Provider value={folds}>
-            <Transcript messages={shared.messages} label="The conversation" head={<Head shared={shared} />} />
+            <Transcript messages={shared.messages} label="Conversation" head={<Head shared={shared} />} />
           </FoldAll.Provider>
         ) : (
           <Empty title="This file is damaged">
@@ -47,25 +47,25 @@ export function Reader({ shared }: { shared: Shared | null }) {
   );
 }
 
-function Head({ shared: { thread, messages, facts } }: { shared: Shared }) {
+function Head({ shared: { thread, messages, facts } }: { shared: SharedThread }) {
   const about = [
     thread.agent && visible(thread.agent),
     thread.project && visible(thread.project),
     thread.createdAt && moment(thread.createdAt),
     plural(messages.length, "message"),
   ];
-  const away = [
+  const changes = [
     facts.redacted ? `${plural(facts.redacted, "secret was", "secrets were")} replaced` : null,
-    facts.leftOut ? `${plural(facts.leftOut, "thing was", "things were")} left out` : null,
+    facts.leftOut ? `${plural(facts.leftOut, "item was", "items were")} left out` : null,
     facts.filesLeftOut ? `${plural(facts.filesLeftOut, "file was", "files were")} too large` : null,
   ].filter(Boolean);
   return (
     <header className={styles.head}>
       <h1>{visible(thread.title || "A conversation")}</h1>
       <p>{about.filter(Boolean).join(" · ")}</p>
-      {away.length > 0 && <p>{away.join(", ")}.</p>}
+      {changes.length > 0 && <p>{changes.join(", ")}.</p>}
       <p className={styles.foot}>
-        Shared with Partita. This file is complete and loads nothing from the network.
+        SharedThread with Partita. This file is complete and loads nothing from the network.
       </p>
     </header>
   );

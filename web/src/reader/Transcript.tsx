@@ -1,17 +1,17 @@
 import { memo, type ReactNode, startTransition, useEffect, useMemo, useState } from "react";
+import { type RenderContext, RenderProvider } from "../context/renderContext";
 import type { Message } from "../partita.gen";
-import { bytesOfData } from "../parts/addresses";
+import { bytesOfData } from "../parts/fileUrls";
 import { Messages } from "../parts/Messages";
 import { MessageView } from "../parts/MessageView";
-import { type Viewing, ViewingProvider } from "../viewing/viewing";
 import styles from "./Transcript.module.css";
 
-/** How many messages are drawn, and laid out, together. */
-const GROUP = 20;
-/** How many groups are drawn at once. The others follow in the background. */
-const GROUPS = 4;
+/** Messages per group. The browser lays out a group as a whole. */
+const GROUP_SIZE = 20;
+/** Groups that render at once. The others follow in the background. */
+const GROUPS_PER_RENDER = 4;
 
-const ALONE: Viewing = {
+const OFFLINE: RenderContext = {
   live: false,
   timing: () => undefined,
   loadBlob: (url) =>
@@ -21,40 +21,40 @@ const ALONE: Viewing = {
           size: data.length,
           mediaType: /^data:([^;,]*)/.exec(url)?.[1] ?? "",
         }))
-      : Promise.reject(new Error("These bytes are not in this file.")),
+      : Promise.reject(new Error("This file does not contain these bytes.")),
   blobHref: () => null,
   Messages,
 };
 
 interface Props {
   readonly messages: readonly Message[];
-  /** What stands above the messages and scrolls with them. */
+  /** Rendered above the messages. It scrolls with them. */
   readonly head?: ReactNode;
   readonly label: string;
 }
 
 /**
- * Messages that need nothing but themselves: no server, no store. All of them are in the document, so that the
- * browser can find and print them; it lays out those that are near the screen.
+ * Messages without a server. All of them are in the document, so that the browser can search and print them. The
+ * browser lays out only those near the viewport.
  */
 export function Transcript({ messages, head, label }: Props) {
   const groups = useMemo(() => grouped(messages), [messages]);
-  const [drawn, setDrawn] = useState(GROUPS);
-  const isBusy = drawn < groups.length;
+  const [rendered, setRendered] = useState(GROUPS_PER_RENDER);
+  const isBusy = rendered < groups.length;
   useEffect(() => {
-    if (isBusy) startTransition(() => setDrawn(drawn + GROUPS));
-  }, [drawn, isBusy]);
+    if (isBusy) startTransition(() => setRendered(rendered + GROUPS_PER_RENDER));
+  }, [rendered, isBusy]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <section className={styles.box} aria-label={label} tabIndex={0} aria-busy={isBusy}>
-      <ViewingProvider value={ALONE}>
+      <RenderProvider value={OFFLINE}>
         <div className={styles.measure}>
           {head}
-          {groups.slice(0, drawn).map((group, index) => (
+          {groups.slice(0, rendered).map((group, index) => (
             <Group key={index} messages={group} />
           ))}
         </div>
-      </ViewingProvider>
+      </RenderProvider>
     </section>
   );
 }
@@ -72,6 +72,6 @@ const Group = memo(function Group({ messages }: { messages: readonly Message[] }
 });
 
 const grouped = (messages: readonly Message[]): readonly (readonly Message[])[] =>
-  Array.from({ length: Math.ceil(messages.length / GROUP) }, (_, at) =>
-    messages.slice(at * GROUP, (at + 1) * GROUP),
+  Array.from({ length: Math.ceil(messages.length / GROUP_SIZE) }, (_, at) =>
+    messages.slice(at * GROUP_SIZE, (at + 1) * GROUP_SIZE),
   );

@@ -1,8 +1,9 @@
-/** What a shared file holds. */
-import type { Message, Thread, ToolView } from "../partita.gen";
-import { rememberViews } from "../viewing/toolViews";
+/** The data of a shared file. */
 
-export interface Shared {
+import { rememberViews } from "../context/toolViews";
+import type { Message, Thread, ToolView } from "../partita.gen";
+
+export interface SharedThread {
   readonly partita: string;
   readonly thread: Pick<Thread, "id" | "title" | "agent" | "project" | "createdAt" | "updatedAt">;
   readonly messages: readonly Message[];
@@ -13,17 +14,17 @@ export interface Shared {
   };
 }
 
-interface Written extends Shared {
-  /** For each message: what its tool calls are, by their JSON Pointers into the message. */
+interface FileData extends SharedThread {
+  /** For each message: the views of its tool calls, by JSON Pointer into the message. */
   readonly views: readonly Readonly<Record<string, ToolView>>[];
 }
 
-/** What stands in the file; null when it is damaged. */
-export function readShared(text: string): Shared | null {
+/** Parses the data of the file; null if it is damaged. */
+export function parseShared(text: string): SharedThread | null {
   try {
-    const data = JSON.parse(text) as Partial<Written>;
+    const data = JSON.parse(text) as Partial<FileData>;
     if (!Array.isArray(data.messages) || !data.thread) return null;
-    for (const [at, message] of data.messages.entries()) rememberViews(message, data.views?.[at]);
+    for (const [index, message] of data.messages.entries()) rememberViews(message, data.views?.[index]);
     return {
       partita: data.partita ?? "",
       thread: data.thread,

@@ -1,15 +1,15 @@
-/** The shared file: a conversation that is drawn from what stands in it, with no server. */
+/** The script of a shared file. It renders the conversation in the file without a server. */
 import "../styles/tokens.css";
 import "../styles/base.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { readShared } from "./data";
+import { parseShared } from "./data";
 import { Reader } from "./Reader";
 
 const root = document.getElementById("root");
 if (root)
   createRoot(root).render(
     <StrictMode>
-      <Reader shared={readShared(document.getElementById("partita")?.textContent ?? "")} />
+      <Reader shared={parseShared(document.getElementById("partita")?.textContent ?? "")} />
     </StrictMode>,
   );

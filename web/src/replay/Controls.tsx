@@ -12,9 +12,9 @@ import { useSyncExternalStore } from "react";
 import { Button, IconButton } from "../ui/Button";
 import { count } from "../ui/format";
 import styles from "./Controls.module.css";
+import { stopwatch } from "./eventText";
+import type { Step } from "./navigation";
 import { type Player, SPEEDS } from "./player";
-import type { Walk } from "./steps";
-import { stopwatch } from "./told";
 
 export interface Silence {
   readonly skip: boolean;
@@ -23,7 +23,7 @@ export interface Silence {
 
 interface Props {
   readonly player: Player;
-  readonly walk: (step: Walk) => void;
+  readonly onStep: (step: Step) => void;
   readonly end: number;
   readonly total: number;
   readonly startedAt?: string;
@@ -32,31 +32,31 @@ interface Props {
 }
 
 const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
-const LONGEST = [0.5, 1, 2, 5, 10];
+const SILENCE_SECONDS = [0.5, 1, 2, 5, 10];
 
 const BACK = [
-  ["start", "To the start (Home)", ChevronFirst],
+  ["start", "Go to start (Home)", ChevronFirst],
   ["part-back", "Back one part (Shift+←)", ChevronsLeft],
   ["event-back", "Back one event (←)", ChevronLeft],
 ] as const;
-const ON = [
-  ["event-on", "On one event (→)", ChevronRight],
-  ["part-on", "On one part (Shift+→)", ChevronsRight],
-  ["end", "To the end (End)", ChevronLast],
+const FORWARD = [
+  ["event-forward", "Forward one event (→)", ChevronRight],
+  ["part-forward", "Forward one part (Shift+→)", ChevronsRight],
+  ["end", "Go to end (End)", ChevronLast],
 ] as const;
 
-/** Play, step, and how fast. */
-export function Controls({ player, walk, end, total, startedAt, silence, onSilence }: Props) {
-  const { playing, speed, time, place } = useSyncExternalStore(player.subscribe, player.snapshot);
-  const step = ([where, label, Icon]: (typeof BACK | typeof ON)[number]) => (
-    <IconButton key={where} label={label} onClick={() => walk(where)}>
+/** The buttons to play and step, and the speed. */
+export function Controls({ player, onStep, end, total, startedAt, silence, onSilence }: Props) {
+  const { playing, speed, time, position } = useSyncExternalStore(player.subscribe, player.snapshot);
+  const stepButton = ([step, label, Icon]: (typeof BACK | typeof FORWARD)[number]) => (
+    <IconButton key={step} label={label} onClick={() => onStep(step)}>
       <Icon size={17} />
     </IconButton>
   );
   return (
     <div className={styles.controls}>
       <div className={styles.buttons}>
-        {BACK.map(step)}
+        {BACK.map(stepButton)}
         <Button
           kind="primary"
           className={styles.play}
@@ -66,16 +66,16 @@ export function Controls({ player, walk, end, total, startedAt, silence, onSilen
         >
           {playing ? "Pause" : "Play"}
         </Button>
-        {ON.map(step)}
+        {FORWARD.map(stepButton)}
       </div>
       <p className={styles.where}>
         <strong>{stopwatch(time)}</strong>
         <span>of {stopwatch(end)}</span>
         <span>
-          event {count(place)} of {count(total)}
+          event {count(position)} of {count(total)}
         </span>
         {startedAt && (
-          <time dateTime={new Date(Date.parse(startedAt) + time).toISOString()} title="What the clock showed">
+          <time dateTime={new Date(Date.parse(startedAt) + time).toISOString()} title="Time of day">
             {CLOCK.format(Date.parse(startedAt) + time)}
           </time>
         )}
@@ -100,14 +100,14 @@ export function Controls({ player, walk, end, total, startedAt, silence, onSilen
           Skip silence
         </label>
         <label className={styles.above}>
-          <span>above</span>
+          <span>over</span>
           <select
-            aria-label="Longest silence, in seconds"
+            aria-label="Maximum silence in seconds"
             disabled={!silence.skip}
             value={silence.seconds}
             onChange={(event) => onSilence({ ...silence, seconds: Number(event.target.value) })}
           >
-            {LONGEST.map((one) => (
+            {SILENCE_SECONDS.map((one) => (
               <option key={one} value={one}>
                 {one} s
               </option>

@@ -2,31 +2,31 @@ import { useSyncExternalStore } from "react";
 import type { TimelineEvent } from "../api/runs";
 import { CopyButton } from "../ui/CopyButton";
 import { count } from "../ui/format";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import styles from "./EventDetail.module.css";
+import { pretty, stopwatch, titleOf } from "./eventText";
 import type { Player } from "./player";
-import { bytesOf, useRawRecord } from "./rawRecord";
-import { pretty, stopwatch, titleOf } from "./told";
+import { sourceEvent, useRawRecord } from "./rawRecord";
 
-const LONGEST = 30_000;
+const MAX_LENGTH = 30_000;
 
 interface Props {
   readonly runId: string;
   readonly events: readonly TimelineEvent[];
   readonly player: Player;
-  readonly retold: boolean;
+  readonly isImported: boolean;
 }
 
-/** The event of this very moment: its chunk, and the agent's own bytes. */
-export function EventDetail({ runId, events, player, retold }: Props) {
-  const place = useSyncExternalStore(player.subscribe, () => player.snapshot().place);
-  const event = events[place - 1];
-  const source = event && bytesOf(events, place - 1);
+/** The event at the current position: its chunk and the agent's raw bytes. */
+export function EventDetail({ runId, events, player, isImported }: Props) {
+  const position = useSyncExternalStore(player.subscribe, () => player.snapshot().position);
+  const event = events[position - 1];
+  const source = event && sourceEvent(events, position - 1);
   const { record, error } = useRawRecord(runId, source?.raw, true);
   if (!event) {
     return (
       <div className={styles.detail}>
-        <p className={styles.nothing}>Nothing has come yet.</p>
+        <p className={styles.nothing}>No event yet.</p>
       </div>
     );
   }
@@ -38,39 +38,39 @@ export function EventDetail({ runId, events, player, retold }: Props) {
           <span>
             event {count(event.seq)}, {stopwatch(event.time)}
           </span>
-          {event.chunk && <CopyButton label="Copy the chunk" text={() => JSON.stringify(event.chunk)} />}
+          {event.chunk && <CopyButton label="Copy chunk" text={() => JSON.stringify(event.chunk)} />}
         </header>
         {event.chunk ? (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
           <pre className={styles.code} data-chunk tabIndex={0}>
-            {visible(pretty(event.chunk, LONGEST))}
+            {visible(pretty(event.chunk, MAX_LENGTH))}
           </pre>
         ) : (
-          <p className={styles.nothing}>The agent's bytes gave no chunk here.</p>
+          <p className={styles.nothing}>These bytes did not produce a chunk.</p>
         )}
       </section>
-      <section aria-label="The agent's own bytes">
+      <section aria-label="Raw bytes of the agent">
         <header className={styles.head}>
-          <h2>{retold ? "Line of the agent's log" : "The agent's own bytes"}</h2>
-          <span>{sourceNote(event, source, retold)}</span>
-          {record?.raw !== undefined && <CopyButton label="Copy the bytes" text={record.raw} />}
+          <h2>{isImported ? "Line of the agent's log" : "Raw bytes of the agent"}</h2>
+          <span>{sourceNote(event, source, isImported)}</span>
+          {record?.raw !== undefined && <CopyButton label="Copy bytes" text={record.raw} />}
         </header>
         <Raw
           text={record?.raw}
           encoding={record?.encoding}
           absent={source?.raw === undefined}
           error={error}
-          retold={retold}
+          isImported={isImported}
         />
       </section>
     </div>
   );
 }
 
-function sourceNote(event: TimelineEvent, source: TimelineEvent | undefined, retold: boolean): string {
+function sourceNote(event: TimelineEvent, source: TimelineEvent | undefined, isImported: boolean): string {
   if (source?.raw === undefined) return "";
-  if (retold) return `line ${count(source.raw)}, the last one then`;
-  return source.seq === event.seq ? "" : `came with event ${count(source.seq)}`;
+  if (isImported) return `line ${count(source.raw)}, the last one at this time`;
+  return source.seq === event.seq ? "" : `same bytes as event ${count(source.seq)}`;
 }
 
 interface RawProps {
@@ -78,21 +78,21 @@ interface RawProps {
   readonly encoding?: string;
   readonly absent: boolean;
   readonly error: unknown;
-  readonly retold: boolean;
+  readonly isImported: boolean;
 }
 
-function Raw({ text, encoding, absent, error, retold }: RawProps) {
+function Raw({ text, encoding, absent, error, isImported }: RawProps) {
   if (absent) {
-    const why = retold ? "No line of the log is kept for this." : "None: Partita wrote this event itself.";
+    const why = isImported ? "No log line is stored for this event." : "None: Partita generated this event.";
     return <p className={styles.nothing}>{why}</p>;
   }
   if (text === undefined) {
     return <p className={styles.nothing}>{error instanceof Error ? error.message : "Loading …"}</p>;
   }
-  const shown = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  const shown = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
   return (
     <>
-      {encoding === "base64" && <p className={styles.nothing}>No text: shown as base64.</p>}
+      {encoding === "base64" && <p className={styles.nothing}>Not text; shown as base64.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys */}
       <pre className={styles.code} data-raw tabIndex={0}>
         {visible(shown)}

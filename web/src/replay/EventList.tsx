@@ -2,31 +2,31 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useRef, useSyncExternalStore } from "react";
 import type { TimelineEvent } from "../api/runs";
 import styles from "./EventList.module.css";
+import { counter, summaryOf, titleOf } from "./eventText";
 import type { Player } from "./player";
 import { kindOf } from "./segments";
-import { counter, gist, titleOf } from "./told";
 
-const ROW = 26;
+const ROW_HEIGHT = 26;
 
 interface Props {
   readonly events: readonly TimelineEvent[];
-  /** How many events there are: the list itself only grows. */
+  /** The number of events. The array itself is mutable and only grows. */
   readonly loaded: number;
   readonly player: Player;
   readonly onKey: (event: KeyboardEvent) => boolean;
 }
 
-/** All events of a run; the one of this moment is marked and kept in sight. */
+/** All events of a run. The current one is selected and scrolled into view. */
 export function EventList({ events, loaded, player, onKey }: Props) {
-  const place = useSyncExternalStore(player.subscribe, () => player.snapshot().place);
+  const position = useSyncExternalStore(player.subscribe, () => player.snapshot().position);
   const box = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: loaded,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW,
+    estimateSize: () => ROW_HEIGHT,
     overscan: 8,
   });
-  const current = place - 1;
+  const current = position - 1;
   useEffect(() => {
     if (loaded > 0) rows.scrollToIndex(Math.max(current, 0), { align: "center" });
   }, [rows, current, loaded]);
@@ -50,7 +50,7 @@ export function EventList({ events, loaded, player, onKey }: Props) {
           const event = events[row.index];
           if (!event) return null;
           return (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
             <div
               key={row.key}
               id={`event-${row.index}`}
@@ -61,8 +61,8 @@ export function EventList({ events, loaded, player, onKey }: Props) {
               aria-posinset={row.index + 1}
               className={styles.row}
               data-kind={kindOf(event)}
-              data-come={row.index <= current}
-              style={{ height: ROW, transform: `translateY(${row.start}px)` }}
+              data-past={row.index <= current}
+              style={{ height: ROW_HEIGHT, transform: `translateY(${row.start}px)` }}
               onClick={() => {
                 player.pause();
                 player.goTo(row.index + 1);
@@ -70,7 +70,7 @@ export function EventList({ events, loaded, player, onKey }: Props) {
             >
               <span className={styles.time}>{counter(event.time)}</span>
               <span className={styles.type}>{titleOf(event)}</span>
-              <span className={styles.gist}>{gist(event)}</span>
+              <span className={styles.summary}>{summaryOf(event)}</span>
             </div>
           );
         })}

@@ -6,47 +6,49 @@ import type { Run } from "../partita.gen";
 import { toThread } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import styles from "./Replay.module.css";
+import { ReplayPlayer } from "./ReplayPlayer";
 import { RunHeader } from "./RunHeader";
 import { useRunTimeline } from "./runTimeline";
-import { Theatre } from "./Theatre";
 
-const LOOK_AGAIN = 3000;
+const POLL_INTERVAL = 3000;
 
-/** A run once more: any moment of it, with the event that came then. */
+/** A replay of a run: its messages at any position, with the event of that position. */
 export function Replay({ runId, at }: { runId: string; at: string | null }) {
   const run = useQuery({
     queryKey: ["run", runId],
     queryFn: ({ signal }) => getRun(runId, signal),
-    refetchInterval: ({ state }) => (state.data && isAtWork(state.data) ? LOOK_AGAIN : false),
+    refetchInterval: ({ state }) => (state.data && isActive(state.data) ? POLL_INTERVAL : false),
   });
   const { timeline, progress } = useRunTimeline(runId);
-  if (run.error) return <Untitled>{<Failure error={run.error} retry={() => void run.refetch()} />}</Untitled>;
-  if (!run.data) return <Untitled>{<Loading />}</Untitled>;
-  if (progress.error) return <Told run={run.data}>{<NoLog run={run.data} error={progress.error} />}</Told>;
-  if (progress.loaded) return <Theatre run={run.data} timeline={timeline} progress={progress} at={at} />;
-  if (!progress.complete) return <Told run={run.data}>{<Loading what="Reading the run" />}</Told>;
+  if (run.error)
+    return <WithoutRun>{<Failure error={run.error} retry={() => void run.refetch()} />}</WithoutRun>;
+  if (!run.data) return <WithoutRun>{<Loading />}</WithoutRun>;
+  if (progress.error)
+    return <WithHeader run={run.data}>{<NoLog run={run.data} error={progress.error} />}</WithHeader>;
+  if (progress.loaded) return <ReplayPlayer run={run.data} timeline={timeline} progress={progress} at={at} />;
+  if (!progress.complete) return <WithHeader run={run.data}>{<Loading what="Loading the run" />}</WithHeader>;
   return (
-    <Told run={run.data}>
-      <Empty title={progress.atWork ? "Nothing has come yet" : "This run said nothing of its own"}>
-        <a href={toThread(run.data.threadId, run.data.messageId)}>Open its session</a>
+    <WithHeader run={run.data}>
+      <Empty title={progress.isActive ? "No events yet" : "This run has no events"}>
+        <a href={toThread(run.data.threadId, run.data.messageId)}>Open the session</a>
       </Empty>
-    </Told>
+    </WithHeader>
   );
 }
 
-const isAtWork = (run: Run): boolean => run.status === "running" || run.status === "pending";
+const isActive = (run: Run): boolean => run.status === "running" || run.status === "pending";
 
 function NoLog({ run, error }: { run: Run; error: unknown }) {
   if (!(error instanceof Problem) || error.status !== 404) return <Failure error={error} />;
   return (
-    <Empty title="The log of this run is gone, and with it every moment but the last">
+    <Empty title="The log of this run was deleted, so it cannot be replayed">
       <p>{error.message}</p>
-      <a href={toThread(run.threadId, run.messageId)}>Open its session, where the messages are</a>
+      <a href={toThread(run.threadId, run.messageId)}>Open the session to see its messages</a>
     </Empty>
   );
 }
 
-function Untitled({ children }: { children: ReactNode }) {
+function WithoutRun({ children }: { children: ReactNode }) {
   return (
     <div className={styles.replay}>
       <h1 className="visually-hidden">Replay</h1>
@@ -55,7 +57,7 @@ function Untitled({ children }: { children: ReactNode }) {
   );
 }
 
-function Told({ run, children }: { run: Run; children: ReactNode }) {
+function WithHeader({ run, children }: { run: Run; children: ReactNode }) {
   return (
     <div className={styles.replay}>
       <div className={styles.top}>

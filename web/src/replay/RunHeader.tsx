@@ -1,16 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { GitCompareArrows } from "lucide-react";
-import { getThread, listRuns } from "../api/runs";
+import { listRuns } from "../api/runs";
+import { getThread } from "../api/threads";
 import type { Run } from "../partita.gen";
 import { CopyButton } from "../ui/CopyButton";
 import { ago, compact, duration, moment, money, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
 import { go, toCompare, toRun, toThread } from "../ui/routing";
+import { visible } from "../ui/sanitize";
 import styles from "./RunHeader.module.css";
 
-const RUNS = 200;
+const MAX_RUNS = 200;
 
-/** Which run it is: of which thread, by whom, how it went. */
+/** The thread, the facts and the actions of a run. */
 export function RunHeader({ run, link }: { run: Run; link: () => string }) {
   const thread = useQuery({
     queryKey: ["thread", run.threadId, "title"],
@@ -18,7 +19,7 @@ export function RunHeader({ run, link }: { run: Run; link: () => string }) {
   });
   const runs = useQuery({
     queryKey: ["runs", run.threadId],
-    queryFn: ({ signal }) => listRuns({ threadId: run.threadId, limit: RUNS }, signal),
+    queryFn: ({ signal }) => listRuns({ threadId: run.threadId, limit: MAX_RUNS }, signal),
   });
   const title = visible(thread.data?.title || "Untitled session");
   const siblings = runs.data?.items ?? [];
@@ -36,9 +37,9 @@ export function RunHeader({ run, link }: { run: Run; link: () => string }) {
               value={run.id}
               onChange={(event) => go(toRun(event.target.value))}
             >
-              {siblings.map((one, place) => (
+              {siblings.map((one, index) => (
                 <option key={one.id} value={one.id}>
-                  {runLabel(one, siblings.length - place)}
+                  {runLabel(one, siblings.length - index)}
                 </option>
               ))}
             </select>
@@ -47,7 +48,7 @@ export function RunHeader({ run, link }: { run: Run; link: () => string }) {
             <GitCompareArrows size={15} aria-hidden />
             <span>Compare with …</span>
           </a>
-          <CopyButton label="Copy a link to this moment" text={link} />
+          <CopyButton label="Copy link to this position" text={link} />
         </div>
       </div>
       <RunFacts run={run} />
@@ -60,10 +61,10 @@ export function runLabel(run: Run, number: number): string {
   return [`Run ${number}`, when && ago(when), run.model, run.status].filter(Boolean).join(" · ");
 }
 
-/** Agent, model, status, when, how long, tokens, cost. */
+/** Status, agent, model, time, duration, tokens and cost. */
 export function RunFacts({ run }: { run: Run }) {
   const when = run.startedAt ?? run.createdAt;
-  const took =
+  const seconds =
     run.startedAt && run.finishedAt ? (Date.parse(run.finishedAt) - Date.parse(run.startedAt)) / 1000 : null;
   const tokens = run.usage?.totalTokens ?? (run.usage?.inputTokens ?? 0) + (run.usage?.outputTokens ?? 0);
   return (
@@ -74,7 +75,7 @@ export function RunFacts({ run }: { run: Run }) {
       {run.agent && <li>{visible(run.agent)}</li>}
       {run.model && <li>{visible(run.model)}</li>}
       {when && <li>{moment(when)}</li>}
-      {took !== null && <li>{duration(took)}</li>}
+      {seconds !== null && <li>{duration(seconds)}</li>}
       {tokens > 0 && <li title={plural(tokens, "token")}>{compact(tokens)} tokens</li>}
       {run.cost !== undefined && <li>{money(run.cost)}</li>}
       {run.error && <li className={styles.error}>{visible(run.error.slice(0, 300))}</li>}

@@ -1,11 +1,11 @@
 import { type KeyboardEvent, useSyncExternalStore } from "react";
 import { count } from "../ui/format";
+import { stopwatch } from "./eventText";
 import type { Pacing } from "./pacing";
 import type { Player } from "./player";
 import styles from "./Scrubber.module.css";
 import type { Segment } from "./segments";
 import { Track } from "./Track";
-import { stopwatch } from "./told";
 
 interface Props {
   readonly player: Player;
@@ -15,13 +15,13 @@ interface Props {
   readonly total: number;
   readonly segments: readonly Segment[];
   readonly steps: readonly number[];
-  /** Whether a key did something. */
+  /** Returns whether the key was handled. */
   readonly onKey: (event: KeyboardEvent) => boolean;
 }
 
-/** The run as a track, and a handle that is moved along it. */
+/** The track of the run and a slider for the position. */
 export function Scrubber({ player, pacing, times, loaded, total, segments, steps, onKey }: Props) {
-  const { time, place } = useSyncExternalStore(player.subscribe, player.snapshot);
+  const { time, position } = useSyncExternalStore(player.subscribe, player.snapshot);
   const end = times.at(-1) ?? 0;
   return (
     <div className={styles.scrubber}>
@@ -31,13 +31,13 @@ export function Scrubber({ player, pacing, times, loaded, total, segments, steps
       <input
         type="range"
         className={styles.handle}
-        aria-label="Moment of the run"
-        aria-valuetext={`${stopwatch(time)} of ${stopwatch(end)}, event ${count(place)} of ${count(total)}`}
+        aria-label="Position in the run"
+        aria-valuetext={`${stopwatch(time)} of ${stopwatch(end)}, event ${count(position)} of ${count(total)}`}
         min={0}
         max={Math.max(pacing.duration, 1)}
         step="any"
-        value={pacing.shown(time)}
-        onChange={(event) => player.seek(pacing.real(event.target.valueAsNumber))}
+        value={pacing.toPlayback(time)}
+        onChange={(event) => player.seek(pacing.toRunTime(event.target.valueAsNumber))}
         onKeyDown={(event) => {
           if (onKey(event)) event.preventDefault();
         }}

@@ -12,7 +12,7 @@ function subscribe(changed: () => void): () => void {
   return () => narrow.removeEventListener("change", changed);
 }
 
-/** Panes beside each other; on a narrow screen, one at a time. */
+/** Panes side by side; on a narrow screen, tabs. */
 export function Tabs({ tabs }: Props) {
   const isNarrow = useSyncExternalStore(subscribe, () => narrow.matches);
   const [open, setOpen] = useState(0);
@@ -45,16 +45,16 @@ export function Tabs({ tabs }: Props) {
           move(by);
         }}
       >
-        {tabs.map(({ name }, place) => (
+        {tabs.map(({ name }, index) => (
           <button
             key={name}
             type="button"
             role="tab"
-            id={`${id}-tab-${place}`}
-            aria-selected={place === open}
+            id={`${id}-tab-${index}`}
+            aria-selected={index === open}
             aria-controls={`${id}-pane`}
-            tabIndex={place === open ? 0 : -1}
-            onClick={() => setOpen(place)}
+            tabIndex={index === open ? 0 : -1}
+            onClick={() => setOpen(index)}
           >
             {name}
           </button>

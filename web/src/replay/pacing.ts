@@ -1,16 +1,16 @@
-/** The time of a run beside the time it is shown in: silences that are skipped are shorter there. */
+/** Maps the time of a run to playback time, in which long silences are shortened. */
 
 export interface Gap {
-  /** Milliseconds since the run began. */
+  /** Milliseconds since the start of the run. */
   readonly from: number;
   readonly to: number;
-  /** How long it is shown. */
-  readonly shown: number;
-  /** Where it begins in the time that is shown. */
-  readonly at: number;
+  /** Its duration in the playback. */
+  readonly shortened: number;
+  /** Its start in the playback. */
+  readonly start: number;
 }
 
-/** How many of the sorted numbers are not above a value. */
+/** The count of sorted numbers that are at most `value`. */
 export function upTo(sorted: readonly number[], value: number): number {
   let low = 0;
   let high = sorted.length;
@@ -23,21 +23,21 @@ export function upTo(sorted: readonly number[], value: number): number {
 }
 
 export class Pacing {
-  /** The silences that are shortened. */
+  /** The shortened silences. */
   readonly gaps: readonly Gap[];
-  /** How long the run is shown, in milliseconds. */
+  /** The duration of the playback in milliseconds. */
   readonly duration: number;
   private readonly starts: readonly number[];
-  private readonly places: readonly number[];
+  private readonly playbackStarts: readonly number[];
 
-  /** Silences above `longest` milliseconds last so long; null leaves them all as they were. */
+  /** Silences longer than `longest` milliseconds are shortened to it; null keeps all silences. */
   constructor(times: readonly number[], longest: number | null) {
     const gaps: Gap[] = [];
     let saved = 0;
     let before = 0;
     for (const time of times) {
       if (longest !== null && time - before > longest) {
-        gaps.push({ from: before, to: time, shown: longest, at: before - saved });
+        gaps.push({ from: before, to: time, shortened: longest, start: before - saved });
         saved += time - before - longest;
       }
       before = Math.max(before, time);
@@ -45,23 +45,23 @@ export class Pacing {
     this.gaps = gaps;
     this.duration = before - saved;
     this.starts = gaps.map((gap) => gap.from);
-    this.places = gaps.map((gap) => gap.at);
+    this.playbackStarts = gaps.map((gap) => gap.start);
   }
 
-  /** When a moment of the run is shown. */
-  shown(real: number): number {
-    const gap = this.gaps[upTo(this.starts, real) - 1];
-    if (!gap) return real;
-    if (real >= gap.to) return gap.at + gap.shown + (real - gap.to);
-    return gap.at + ((real - gap.from) / (gap.to - gap.from)) * gap.shown;
+  /** The playback time of a time of the run. */
+  toPlayback(time: number): number {
+    const gap = this.gaps[upTo(this.starts, time) - 1];
+    if (!gap) return time;
+    if (time >= gap.to) return gap.start + gap.shortened + (time - gap.to);
+    return gap.start + ((time - gap.from) / (gap.to - gap.from)) * gap.shortened;
   }
 
-  /** Which moment of the run is shown then. */
-  real(shown: number): number {
-    const gap = this.gaps[upTo(this.places, shown) - 1];
-    if (!gap) return shown;
-    const inside = shown - gap.at;
-    if (inside >= gap.shown) return gap.to + (inside - gap.shown);
-    return gap.from + (inside / gap.shown) * (gap.to - gap.from);
+  /** The time of the run at a playback time. */
+  toRunTime(playback: number): number {
+    const gap = this.gaps[upTo(this.playbackStarts, playback) - 1];
+    if (!gap) return playback;
+    const inside = playback - gap.start;
+    if (inside >= gap.shortened) return gap.to + (inside - gap.shortened);
+    return gap.from + (inside / gap.shortened) * (gap.to - gap.from);
   }
 }

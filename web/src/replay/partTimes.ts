@@ -1,42 +1,42 @@
-/** When the parts of a run's messages began and ended, as far as it had come at a place of the run. */
+/** When the parts of a run's messages started and ended, at any position of the run. */
 import type { AssistantMessage, Chunk, Message, ToolCallPart } from "../partita.gen";
 import { networkCall } from "../stream/reduce";
 import { CLOSES, OPENS, unwrapped } from "./segments";
 
-/** Milliseconds since the run began. */
-export interface Lasted {
+/** Milliseconds since the start of the run. */
+export interface TimeSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** A part, from the event that began it to the one that ended it, if that has come. */
-interface Span extends Lasted {
+/** The time of a part, with the positions of the events that start and end it. */
+interface PartSpan extends TimeSpan {
   readonly from: number;
   to: number;
   end: number;
 }
 
-/** Tell it the events of a run in their order. */
+/** Records the times of parts from the events of a run in order. */
 export class PartTimes {
-  private noted = 0;
-  private readonly open = new Map<string, Span>();
-  private readonly spans = new Map<string, Span[]>(); // several where a step was begun anew
+  private recorded = 0;
+  private readonly open = new Map<string, PartSpan>();
+  private readonly spans = new Map<string, PartSpan[]>(); // several if a step was restarted
 
-  /** So many events have come; what is told twice is passed over. `messages` are those that there are now. */
-  note(place: number, time: number, told: Chunk, messages: () => readonly AssistantMessage[]): void {
-    if (place <= this.noted) return;
-    this.noted = place;
-    const { chunk, path } = unwrapped(told);
+  /** Records the event at a position; repeated events are ignored. `messages` returns the current messages. */
+  record(position: number, time: number, event: Chunk, messages: () => readonly AssistantMessage[]): void {
+    if (position <= this.recorded) return;
+    this.recorded = position;
+    const { chunk, path } = unwrapped(event);
     const name = [...path, chunk.type.split("-", 1)[0], chunk.toolCallId ?? chunk.id ?? ""].join("\u0000");
     if (OPENS.has(chunk.type) && !this.open.has(name)) {
       const message = messages().at(-1);
       const found = message && pathTo(message, path, chunk.toolCallId as string | undefined);
-      if (message && found !== undefined) this.begin(name, keyOf(message.id, found), place, time);
-    } else if (CLOSES.has(chunk.type) && chunk.preliminary !== true) this.end(name, place, time);
+      if (message && found !== undefined) this.begin(name, keyOf(message.id, found), position, time);
+    } else if (CLOSES.has(chunk.type) && chunk.preliminary !== true) this.end(name, position, time);
   }
 
   private begin(name: string, key: string, from: number, start: number): void {
-    const span: Span = { from, start, to: Number.POSITIVE_INFINITY, end: start };
+    const span: PartSpan = { from, start, to: Number.POSITIVE_INFINITY, end: start };
     this.open.set(name, span);
     this.spans.set(key, [...(this.spans.get(key) ?? []), span]);
   }
@@ -47,37 +47,37 @@ export class PartTimes {
     this.open.delete(name);
   }
 
-  /** When a part began and ended; undefined if it was not over when so many events had come. */
-  at(place: number, messageId: string, path: string): Lasted | undefined {
-    const span = this.spans.get(keyOf(messageId, path))?.findLast(({ from }) => from <= place);
-    return span && span.to <= place ? span : undefined;
+  /** When a part started and ended; undefined if it had not ended at that position. */
+  at(position: number, messageId: string, path: string): TimeSpan | undefined {
+    const span = this.spans.get(keyOf(messageId, path))?.findLast(({ from }) => from <= position);
+    return span && span.to <= position ? span : undefined;
   }
 }
 
 const keyOf = (messageId: string, path: string): string => `${messageId}\u0000${path}`;
 
-/** Where the call of that id is, or else the last part, below calls that lead to it: `2.children.0.1`. */
+/** The path of the call with that id, or of the last part, inside nested calls: `2.children.0.1`. */
 function pathTo(top: AssistantMessage, calls: readonly string[], callId?: string): string | undefined {
   let path = "";
   let message: Message = top;
   for (const call of calls) {
-    const [step, messages] = below(message, call);
+    const [step, messages] = nestedMessages(message, call);
     const last = messages.at(-1);
     if (!last) return undefined;
     path += `${step}.children.${messages.length - 1}.`;
     message = last;
   }
-  const index = callId === undefined ? message.content.parts.length - 1 : placeOf(message, callId);
+  const index = callId === undefined ? message.content.parts.length - 1 : indexOfCall(message, callId);
   return index < 0 ? undefined : `${path}${index}`;
 }
 
-/** The messages below a call, or below the network execution of a message; and where that is. */
-function below(message: Message, call: string): readonly [number | "network", readonly Message[]] {
+/** The messages nested under a call or under the network execution of a message, and its step in the path. */
+function nestedMessages(message: Message, call: string): readonly [number | "network", readonly Message[]] {
   if (message.role === "assistant" && call === networkCall(message.id))
     return ["network", message.content.networkExecution?.finalResult?.messages ?? []];
-  const index = placeOf(message, call);
+  const index = indexOfCall(message, call);
   return [index, (message.content.parts[index] as ToolCallPart | undefined)?.children ?? []];
 }
 
-const placeOf = (message: Message, callId: string): number =>
+const indexOfCall = (message: Message, callId: string): number =>
   message.content.parts.findLastIndex((part) => part.type === "tool-call" && part.id === callId);

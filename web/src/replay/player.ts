@@ -1,4 +1,4 @@
-/** Plays a run: where it is, how fast it goes on. It knows times alone, and reads the clock it is given. */
+/** The playback of a run: position, time and speed. It knows only the times of events; the clock is passed in. */
 import { Pacing, upTo } from "./pacing";
 
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32] as const;
@@ -6,26 +6,26 @@ export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32] as const;
 export interface Clock {
   /** Milliseconds. */
   readonly now: () => number;
-  /** Calls back at the next frame; gives how to call it off. */
+  /** Schedules a callback for the next frame. Returns a function that cancels it. */
   readonly frame: (callback: () => void) => () => void;
 }
 
-export interface Standing {
+export interface PlayerState {
   readonly playing: boolean;
   readonly speed: number;
-  /** Milliseconds since the run began. */
+  /** Milliseconds since the start of the run. */
   readonly time: number;
-  /** How many events have come. */
-  readonly place: number;
+  /** The number of events up to the current time. */
+  readonly position: number;
 }
 
 export class Player {
-  private standing: Standing = { playing: false, speed: 1, time: 0, place: 0 };
+  private state: PlayerState = { playing: false, speed: 1, time: 0, position: 0 };
   private times: readonly number[] = [];
   private pacing = new Pacing([], null);
-  private more = false;
+  private hasMore = false;
   private last = 0;
-  private callOff: (() => void) | null = null;
+  private cancelFrame: (() => void) | null = null;
   private readonly listeners = new Set<() => void>();
 
   constructor(private readonly clock: Clock) {}
@@ -35,31 +35,31 @@ export class Player {
     return () => this.listeners.delete(changed);
   };
 
-  readonly snapshot = (): Standing => this.standing;
+  readonly snapshot = (): PlayerState => this.state;
 
-  /** The events there are, how their silences are shown, and whether more are to come. */
-  load(times: readonly number[], pacing: Pacing, more: boolean): void {
+  /** Sets the times of the events, and whether more events will follow. */
+  load(times: readonly number[], pacing: Pacing, hasMore: boolean): void {
     this.times = times;
     this.pacing = pacing;
-    this.more = more;
+    this.hasMore = hasMore;
   }
 
   play(): void {
-    if (this.standing.playing) return;
-    if (this.isAtEnd() && !this.more) this.change({ time: 0, place: 0 });
+    if (this.state.playing) return;
+    if (this.isAtEnd() && !this.hasMore) this.change({ time: 0, position: 0 });
     this.last = this.clock.now();
     this.change({ playing: true });
-    this.callOff = this.clock.frame(this.tick);
+    this.cancelFrame = this.clock.frame(this.tick);
   }
 
   pause(): void {
-    this.callOff?.();
-    this.callOff = null;
-    if (this.standing.playing) this.change({ playing: false });
+    this.cancelFrame?.();
+    this.cancelFrame = null;
+    if (this.state.playing) this.change({ playing: false });
   }
 
   toggle(): void {
-    if (this.standing.playing) this.pause();
+    if (this.state.playing) this.pause();
     else this.play();
   }
 
@@ -67,43 +67,43 @@ export class Player {
     this.change({ speed });
   }
 
-  /** The next faster (1) or slower (-1) speed. */
-  shift(direction: 1 | -1): void {
-    const place = SPEEDS.findIndex((speed) => speed >= this.standing.speed);
-    const speed = SPEEDS[Math.min(Math.max(place + direction, 0), SPEEDS.length - 1)];
+  /** Selects the next faster (1) or slower (-1) speed. */
+  changeSpeed(direction: 1 | -1): void {
+    const position = SPEEDS.findIndex((speed) => speed >= this.state.speed);
+    const speed = SPEEDS[Math.min(Math.max(position + direction, 0), SPEEDS.length - 1)];
     if (speed) this.setSpeed(speed);
   }
 
-  /** Stand behind so many events. */
-  goTo(place: number): void {
-    const inside = Math.min(Math.max(place, 0), this.times.length);
-    this.change({ place: inside, time: inside === 0 ? 0 : (this.times[inside - 1] ?? 0) });
+  /** Goes to the position after that many events. */
+  goTo(position: number): void {
+    const inside = Math.min(Math.max(position, 0), this.times.length);
+    this.change({ position: inside, time: inside === 0 ? 0 : (this.times[inside - 1] ?? 0) });
   }
 
-  /** Stand at a moment, behind all that had come then. */
+  /** Goes to a time, after all events up to it. */
   seek(time: number): void {
     const inside = Math.min(Math.max(time, 0), this.times.at(-1) ?? 0);
-    this.change({ time: inside, place: inside === 0 ? 0 : upTo(this.times, inside) });
+    this.change({ time: inside, position: inside === 0 ? 0 : upTo(this.times, inside) });
   }
 
   private readonly tick = (): void => {
     const now = this.clock.now();
-    const { time, speed, place } = this.standing;
-    const shown = this.pacing.shown(time) + (now - this.last) * speed;
+    const { time, speed, position } = this.state;
+    const playback = this.pacing.toPlayback(time) + (now - this.last) * speed;
     this.last = now;
     const end = this.times.at(-1) ?? 0;
-    const next = Math.min(this.pacing.real(shown), end);
-    this.change({ time: next, place: Math.max(place, upTo(this.times, next)) });
-    if (this.isAtEnd() && !this.more) this.pause();
-    else this.callOff = this.clock.frame(this.tick);
+    const next = Math.min(this.pacing.toRunTime(playback), end);
+    this.change({ time: next, position: Math.max(position, upTo(this.times, next)) });
+    if (this.isAtEnd() && !this.hasMore) this.pause();
+    else this.cancelFrame = this.clock.frame(this.tick);
   };
 
   private isAtEnd(): boolean {
-    return this.standing.place >= this.times.length;
+    return this.state.position >= this.times.length;
   }
 
-  private change(some: Partial<Standing>): void {
-    this.standing = { ...this.standing, ...some };
+  private change(changes: Partial<PlayerState>): void {
+    this.state = { ...this.state, ...changes };
     for (const listener of this.listeners) listener();
   }
 }

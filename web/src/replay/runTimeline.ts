@@ -1,34 +1,35 @@
-/** The events of a run, page by page, and those that come while it is at work. */
+/** The events of a run, loaded page by page and followed while the run is active. */
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { readMoment, readTimeline, type TimelineEvent, type TimelinePage } from "../api/runs";
-import { Frames } from "./fold";
+import { RunHistory } from "./runHistory";
 import { Outline } from "./segments";
 
-const AT_ONCE = 2000;
+const PAGE_SIZE = 2000;
 const WAIT_SECONDS = 20;
-const LOOK_AGAIN = 5000;
+const POLL_INTERVAL = 5000;
 
 export interface Progress {
-  /** How many events are here; changes with every page. */
+  /** The number of loaded events. */
   readonly loaded: number;
   readonly total: number;
-  /** All that there is so far is here. */
+  /** All events up to now are loaded. */
   readonly complete: boolean;
-  readonly atWork: boolean;
-  readonly retold: boolean;
+  readonly isActive: boolean;
+  /** The timeline is made from the messages of an imported run. */
+  readonly isImported: boolean;
   readonly startedAt?: string;
   readonly error?: unknown;
-  /** Present as soon as messages can be told. */
-  readonly frames?: Frames;
+  /** Present as soon as the first message has loaded. */
+  readonly history?: RunHistory;
 }
 
-const NOTHING: Progress = { loaded: 0, total: 0, complete: false, atWork: false, retold: false };
+const INITIAL: Progress = { loaded: 0, total: 0, complete: false, isActive: false, isImported: false };
 
 export class RunTimeline {
   readonly events: TimelineEvent[] = [];
   readonly times: number[] = [];
   readonly outline = new Outline();
-  private progress = NOTHING;
+  private progress = INITIAL;
   private readonly listeners = new Set<() => void>();
 
   constructor(readonly runId: string) {}
@@ -40,27 +41,27 @@ export class RunTimeline {
 
   readonly snapshot = (): Progress => this.progress;
 
-  /** Reads all of it, and what comes; `changed` says that a run that is told from its messages has others now. */
+  /** Reads all events and those that follow. Calls `changed` when the messages of an imported run have changed. */
   async follow(signal: AbortSignal, changed: () => void): Promise<void> {
     try {
-      await Promise.all([this.begin(signal), this.read(signal)]);
-      if (this.progress.retold) await this.watch(signal, changed);
+      await Promise.all([this.readFirstMessage(signal), this.read(signal)]);
+      if (this.progress.isImported) await this.watch(signal, changed);
     } catch (error) {
-      if (!signal.aborted) this.tell({ error });
+      if (!signal.aborted) this.update({ error });
     }
   }
 
-  /** What the run begins with: a new message, or the one that it goes on with. */
-  private async begin(signal: AbortSignal): Promise<void> {
-    const begun = (await readMoment(this.runId, 0, signal)).messages.at(-1);
-    if (begun) this.tell({ frames: new Frames(this.events, begun, this.runId) });
+  /** Reads the message that the run starts with: a new one, or the one that it continues. */
+  private async readFirstMessage(signal: AbortSignal): Promise<void> {
+    const first = (await readMoment(this.runId, 0, signal)).messages.at(-1);
+    if (first) this.update({ history: new RunHistory(this.events, first, this.runId) });
   }
 
   private async read(signal: AbortSignal): Promise<void> {
     let wait = 0;
     for (;;) {
       const after = this.events.at(-1)?.seq ?? 0;
-      const page = await readTimeline(this.runId, { after, limit: AT_ONCE, wait }, signal);
+      const page = await readTimeline(this.runId, { after, limit: PAGE_SIZE, wait }, signal);
       if (signal.aborted) return;
       this.add(page);
       if (page.next !== undefined) continue;
@@ -75,40 +76,40 @@ export class RunTimeline {
       this.times.push(Math.max(event.time, this.times.at(-1) ?? 0));
     }
     this.outline.add(page.items);
-    this.tell({
+    this.update({
       loaded: this.events.length,
       total: page.total,
       complete: page.next === undefined,
-      atWork: page.atWork,
-      retold: page.retold,
+      isActive: page.atWork,
+      isImported: page.retold,
       startedAt: page.startedAt,
     });
   }
 
   private async watch(signal: AbortSignal, changed: () => void): Promise<void> {
-    while (this.progress.atWork) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN));
+    while (this.progress.isActive) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL));
       if (signal.aborted) return;
       const now = await readTimeline(this.runId, { after: this.events.length, limit: 1 }, signal);
       if (now.total !== this.progress.total || !now.atWork) return changed();
     }
   }
 
-  private tell(some: Partial<Progress>): void {
-    this.progress = { ...this.progress, ...some };
+  private update(changes: Partial<Progress>): void {
+    this.progress = { ...this.progress, ...changes };
     for (const listener of this.listeners) listener();
   }
 }
 
-/** The timeline of a run, read while it is looked at. */
+/** The timeline of a run. It is read while the component is mounted. */
 export function useRunTimeline(runId: string): { timeline: RunTimeline; progress: Progress } {
   const [timeline, setTimeline] = useState(() => new RunTimeline(runId));
   useEffect(() => {
-    const leaving = new AbortController();
+    const abort = new AbortController();
     const fresh = timeline.events.length ? new RunTimeline(runId) : timeline;
     if (fresh !== timeline) setTimeline(fresh);
-    else void timeline.follow(leaving.signal, () => setTimeline(new RunTimeline(runId)));
-    return () => leaving.abort();
+    else void timeline.follow(abort.signal, () => setTimeline(new RunTimeline(runId)));
+    return () => abort.abort();
   }, [runId, timeline]);
   return { timeline, progress: useSyncExternalStore(timeline.subscribe, timeline.snapshot) };
 }

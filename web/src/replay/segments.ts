@@ -1,4 +1,4 @@
-/** What a run was doing when: texts, reasoning and calls as stretches of time, and where steps and parts begin. */
+/** The activity of a run over time: text, reasoning and calls as segments, and the starts of steps and parts. */
 import type { TimelineEvent } from "../api/runs";
 import type { Chunk } from "../partita.gen";
 
@@ -8,11 +8,11 @@ export interface Segment {
   readonly kind: "text" | "reasoning" | "tool";
   readonly from: number;
   readonly to: number;
-  /** The tool of a call. */
+  /** The name of the tool. */
   readonly name?: string;
 }
 
-/** What a chunk is about, without the envelopes of sub-agents around it. */
+/** A chunk without the envelopes of sub-agents, and the path of those. */
 export function unwrapped(chunk: Chunk): { readonly chunk: Chunk; readonly path: readonly string[] } {
   const path: string[] = [];
   let inner = chunk;
@@ -25,7 +25,7 @@ export function unwrapped(chunk: Chunk): { readonly chunk: Chunk; readonly path:
 
 const NOTES = "data-partita-";
 
-const BY_BEGINNING: readonly (readonly [string, Kind])[] = [
+const KIND_BY_PREFIX: readonly (readonly [string, Kind])[] = [
   ["text-", "text"],
   ["reasoning-", "reasoning"],
   ["tool-output-error", "error"],
@@ -42,22 +42,21 @@ const BY_BEGINNING: readonly (readonly [string, Kind])[] = [
   ["message-metadata", "message"],
 ];
 
-/** What kind of thing happened. */
 export function kindOf(event: TimelineEvent): Kind {
   if (!event.chunk) return "bytes";
   const { type } = unwrapped(event.chunk).chunk;
-  return BY_BEGINNING.find(([beginning]) => type.startsWith(beginning))?.[1] ?? "data";
+  return KIND_BY_PREFIX.find(([prefix]) => type.startsWith(prefix))?.[1] ?? "data";
 }
 
-/** What begins a part, and of what kind. */
+/** The chunks that start a part, and its kind. */
 export const OPENS: ReadonlyMap<string, Segment["kind"]> = new Map([
   ["text-start", "text"],
   ["reasoning-start", "reasoning"],
   ["tool-input-start", "tool"],
   ["tool-input-available", "tool"],
 ]);
-const GOES_ON = new Set(["text-delta", "reasoning-delta", "tool-input-delta", "tool-approval-request"]);
-/** What ends one. */
+const CONTINUES = new Set(["text-delta", "reasoning-delta", "tool-input-delta", "tool-approval-request"]);
+/** The chunks that end a part. */
 export const CLOSES = new Set([
   "text-end",
   "reasoning-end",
@@ -78,13 +77,13 @@ const PARTS = new Set([
 
 const idOf = (chunk: Chunk): string => String(chunk.toolCallId ?? chunk.id ?? "");
 
-/** Grows with the events of a run. */
+/** The segments, parts and steps of a run. Events are added as they are loaded. */
 export class Outline {
   private readonly closed: Segment[] = [];
   private readonly open = new Map<string, Segment>();
-  /** How many events have come when each part has just begun. */
+  /** The position at the start of each part. */
   readonly parts: number[] = [];
-  /** When each step began. */
+  /** The start time of each step. */
   readonly steps: number[] = [];
   private count = 0;
   private end = 0;
@@ -93,17 +92,17 @@ export class Outline {
     for (const event of events) {
       this.count += 1;
       this.end = Math.max(this.end, event.time);
-      if (event.chunk) this.take(event.chunk, event.time);
+      if (event.chunk) this.addChunk(event.chunk, event.time);
     }
   }
 
-  /** In the order in which they ended; a call that waits for its output goes on to the end. */
+  /** Segments in the order in which they ended. A call without output extends to the end. */
   segments(): Segment[] {
     const open = [...this.open.values()].map((one) => (one.kind === "tool" ? { ...one, to: this.end } : one));
     return [...this.closed, ...open];
   }
 
-  private take(wrapped: Chunk, time: number): void {
+  private addChunk(wrapped: Chunk, time: number): void {
     const { chunk, path } = unwrapped(wrapped);
     const { type } = chunk;
     const opens = OPENS.get(type);
@@ -111,7 +110,7 @@ export class Outline {
     const known = this.open.get(key);
     if (type === "start-step") this.steps.push(time);
     else if (opens && !known) this.begin(key, opens, chunk, time);
-    else if (known && (GOES_ON.has(type) || opens)) this.open.set(key, { ...known, to: time });
+    else if (known && (CONTINUES.has(type) || opens)) this.open.set(key, { ...known, to: time });
     else if (known && CLOSES.has(type) && chunk.preliminary !== true) this.finish(key, known, time);
     else if (PARTS.has(type) || (type.startsWith("data-") && !type.startsWith(NOTES)))
       this.parts.push(this.count);
@@ -129,13 +128,13 @@ export class Outline {
   }
 }
 
-/** How many of the shown moments fall into each of so many equal stretches. */
-export function density(shown: Iterable<number>, duration: number, stretches: number): number[] {
-  const counts = new Array<number>(stretches).fill(0);
-  for (const time of shown) {
-    const place = duration > 0 ? Math.floor((time / duration) * stretches) : 0;
-    const inside = Math.min(Math.max(place, 0), stretches - 1);
-    counts[inside] = (counts[inside] ?? 0) + 1;
+/** A histogram of times over equal bins. */
+export function density(times: Iterable<number>, duration: number, bins: number): number[] {
+  const counts = new Array<number>(bins).fill(0);
+  for (const time of times) {
+    const index = duration > 0 ? Math.floor((time / duration) * bins) : 0;
+    const bin = Math.min(Math.max(index, 0), bins - 1);
+    counts[bin] = (counts[bin] ?? 0) + 1;
   }
   return counts;
 }

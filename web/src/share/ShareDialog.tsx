@@ -4,20 +4,21 @@ import { useState } from "react";
 import { listFormats } from "../api/convert";
 import { previewShare, type ShareFormat, type SharePreview, shareFile } from "../api/share";
 import { Button } from "../ui/Button";
+import { copyWithToast } from "../ui/clipboard";
 import { Dialog } from "../ui/Dialog";
+import { downloadFile } from "../ui/download";
 import { bytes, plural } from "../ui/format";
 import { Failure, Loading } from "../ui/States";
-import { save } from "../ui/saving";
-import { toast, toastError } from "../ui/Toasts";
-import { Chosen } from "./Chosen";
-import { Found } from "./Found";
-import { Kinds } from "./Kinds";
-import { FORMATS, type Options, requestOf, START } from "./options";
+import { toastError } from "../ui/Toasts";
+import { Exclusions } from "./Exclusions";
+import { DEFAULT_OPTIONS, FORMATS, type Options, requestOf } from "./options";
+import { SecretKinds } from "./SecretKinds";
+import { SecretList } from "./SecretList";
 import styles from "./ShareDialog.module.css";
 
-/** A session as a file: in which form, without which secrets, without which parts. */
+/** Exports a session as a file: its format, the secrets to replace and the parts to leave out. */
 export function ShareDialog({ threadId, onClose }: { threadId: string; onClose: () => void }) {
-  const [options, setOptions] = useState<Options>(START);
+  const [options, setOptions] = useState<Options>(DEFAULT_OPTIONS);
   const [isBusy, setBusy] = useState(false);
   const request = requestOf(options);
   const preview = useQuery({
@@ -28,7 +29,7 @@ export function ShareDialog({ threadId, onClose }: { threadId: string; onClose: 
     gcTime: 0,
   });
   const change = (changes: Partial<Options>) => setOptions((before) => ({ ...before, ...changes }));
-  const made = async (use: (name: string, data: Blob) => void | Promise<void>) => {
+  const createFile = async (use: (name: string, data: Blob) => void | Promise<void>) => {
     setBusy(true);
     try {
       const { name, data } = await shareFile(threadId, request);
@@ -39,27 +40,23 @@ export function ShareDialog({ threadId, onClose }: { threadId: string; onClose: 
       setBusy(false);
     }
   };
-  const copy = () =>
-    made(async (_, data) => {
-      await navigator.clipboard.writeText(await data.text());
-      toast("Copied");
-    });
+  const copy = () => createFile(async (_, data) => copyWithToast(await data.text()));
   const isStale = preview.isPlaceholderData || preview.isFetching;
   return (
     <Dialog title="Share this session" wide onClose={onClose}>
       <div className={styles.share}>
         <div className={styles.column}>
           <FormatChoice options={options} onChange={change} />
-          <Kinds options={options} kinds={preview.data?.kinds ?? []} onChange={change} />
-          <Chosen threadId={threadId} options={options} onChange={change} />
+          <SecretKinds options={options} kinds={preview.data?.kinds ?? []} onChange={change} />
+          <Exclusions threadId={threadId} options={options} onChange={change} />
         </div>
         <div className={styles.column} aria-busy={isStale}>
           {preview.isError ? (
             <Failure error={preview.error} />
           ) : preview.data ? (
             <>
-              <Leaves preview={preview.data} format={options.format} />
-              <Found
+              <Summary preview={preview.data} format={options.format} />
+              <SecretList
                 findings={preview.data.findings}
                 keep={options.keep}
                 onKeep={(id, isKept) =>
@@ -91,7 +88,7 @@ export function ShareDialog({ threadId, onClose }: { threadId: string; onClose: 
           kind="primary"
           icon={<Download size={14} />}
           disabled={isBusy || isStale || preview.isError}
-          onClick={() => void made(save)}
+          onClick={() => void createFile(downloadFile)}
         >
           Download
         </Button>
@@ -109,7 +106,7 @@ function FormatChoice({ options, onChange }: ChoiceProps) {
   const formats = useQuery({ queryKey: ["formats"], queryFn: ({ signal }) => listFormats(signal) });
   return (
     <fieldset className={styles.group}>
-      <legend>Form</legend>
+      <legend>Format</legend>
       {(Object.keys(FORMATS) as ShareFormat[]).map((name) => (
         <label key={name} className={styles.form} data-chosen={options.format === name}>
           <input
@@ -120,13 +117,13 @@ function FormatChoice({ options, onChange }: ChoiceProps) {
           />
           <span>
             <strong>{FORMATS[name].title}</strong>
-            <span className={styles.what}>{FORMATS[name].what}</span>
+            <span className={styles.what}>{FORMATS[name].description}</span>
           </span>
         </label>
       ))}
       {options.format === "jsonl" && (
         <label className={styles.as}>
-          Messages as
+          Message format
           <select value={options.as} onChange={(event) => onChange({ as: event.target.value })}>
             {(formats.data?.items ?? [])
               .filter((format) => format.writes)
@@ -142,39 +139,39 @@ function FormatChoice({ options, onChange }: ChoiceProps) {
   );
 }
 
-/** What leaves, in words. */
-function Leaves({ preview, format }: { preview: SharePreview; format: ShareFormat }) {
+/** A summary of the file. */
+function Summary({ preview, format }: { preview: SharePreview; format: ShareFormat }) {
   const replaced = preview.findings.filter((finding) => !finding.kept);
   const removed = Object.entries(preview.removed);
   return (
-    <section className={styles.leaves} aria-label="What leaves">
-      <h3>What leaves</h3>
+    <section className={styles.summary} aria-label="Contents of the file">
+      <h3>Contents of the file</h3>
       <ul>
         <li>
-          {plural(preview.messages, "message")} of the branch that is shown, with everything in them
-          {removed.length === 0 ? "." : ", but for:"}
+          {plural(preview.messages, "message")} of the displayed branch, with all their parts
+          {removed.length === 0 ? "." : ", except:"}
         </li>
         {removed.map(([what, times]) => (
           <li key={what}>
-            {what}, {plural(times, "time")}: a mark stands in its place.
+            {what}, {plural(times, "time")}: replaced by a placeholder.
           </li>
         ))}
         <li>
           {replaced.length
-            ? `${plural(replaced.length, "secret is", "secrets are")} replaced by a mark.`
-            : "No secret is replaced."}{" "}
-          A search can miss things: look the file over before you send it.
+            ? `${plural(replaced.length, "secret is", "secrets are")} replaced by placeholders.`
+            : "No secrets are replaced."}{" "}
+          The search can miss secrets: check the file before you send it.
         </li>
-        {format !== "markdown" && <li>Pictures and other files are not looked into.</li>}
+        {format !== "markdown" && <li>Images and other files are not searched.</li>}
         {format === "fixture" && (
-          <li>What models were asked, instructions among it, and what they answered.</li>
+          <li>The requests to models, including instructions, and their responses.</li>
         )}
         {preview.notices.map((notice) => (
           <li key={notice}>{notice}.</li>
         ))}
         {preview.losses.length > 0 && (
           <li>
-            The format cannot carry {plural(preview.losses.length, "thing")}, such as{" "}
+            The format cannot represent {plural(preview.losses.length, "value")}, such as{" "}
             <code>{preview.losses[0]?.path}</code>: {preview.losses[0]?.why}.
           </li>
         )}

@@ -1,56 +1,58 @@
-/** What somebody chose in the window to share. */
-import type { Leaving, ShareFormat, ShareRequest } from "../api/share";
+/** The options of the share dialog. */
+import type { ExcludedKind, ShareFormat, ShareRequest } from "../api/share";
 
 export interface Options {
   readonly format: ShareFormat;
   readonly as: string;
-  /** Null: those that are looked for unless something is said. */
+  /** The kinds of secrets to replace; null for the default kinds. */
   readonly kinds: readonly string[] | null;
   readonly custom: string;
   readonly keep: readonly string[];
-  readonly leave: readonly Leaving[];
+  readonly exclude: readonly ExcludedKind[];
   readonly messages: readonly string[];
-  /** `message path` */
+  /** Each is `message path`. */
   readonly parts: readonly string[];
 }
 
-export const START: Options = {
+export const DEFAULT_OPTIONS: Options = {
   format: "html",
   as: "canonical",
   kinds: null,
   custom: "",
   keep: [],
-  leave: [],
+  exclude: [],
   messages: [],
   parts: [],
 };
 
-export const FORMATS: Readonly<Record<ShareFormat, { readonly title: string; readonly what: string }>> = {
+export const FORMATS: Readonly<
+  Record<ShareFormat, { readonly title: string; readonly description: string }>
+> = {
   html: {
     title: "One page",
-    what: "One HTML file that anybody can open. It needs no server and asks for nothing.",
+    description: "One HTML file that opens in any browser. It needs no server and no network.",
   },
   markdown: {
     title: "Markdown",
-    what: "To read anywhere, or to put into a document. Tools are blocks of code.",
+    description: "For reading or for a document. Tool calls are code blocks.",
   },
-  jsonl: { title: "JSON lines", what: "One message a line, in any format, for programs." },
+  jsonl: { title: "JSON lines", description: "One message per line, in any format, for programs." },
   fixture: {
     title: "Test fixture",
-    what: "A recording: what models were asked and what they answered, for tests without a network.",
+    description: "A recording of the requests to models and their responses, for tests without a network.",
   },
 };
 
-export const LEAVINGS: Readonly<Record<Leaving, string>> = {
+export const EXCLUDED_KINDS: Readonly<Record<ExcludedKind, string>> = {
   reasoning: "Reasoning",
-  "tool-outputs": "What tools gave back",
+  "tool-outputs": "Tool outputs",
   "tool-calls": "Tool calls",
-  files: "Files and pictures",
+  files: "Files and images",
   system: "System messages",
   "sub-agents": "Sub-agents",
 };
 
-/** A line each: a string, or a pattern between slashes. */
+/** Parses one string or /pattern/ per line. */
 export function customOf(text: string): readonly { readonly text: string; readonly pattern: boolean }[] {
   return text
     .split("\n")
@@ -63,13 +65,13 @@ export function customOf(text: string): readonly { readonly text: string; readon
 }
 
 export function requestOf(options: Options): ShareRequest {
-  const { format, as, kinds, custom, keep, leave, messages, parts } = options;
+  const { format, as, kinds, custom, keep, exclude, messages, parts } = options;
   return {
     format,
     ...(format === "jsonl" ? { as } : {}),
     redact: { ...(kinds ? { kinds } : {}), custom: customOf(custom), keep },
     leaveOut: {
-      kinds: leave,
+      kinds: exclude,
       messages,
       parts: parts.map((one) => {
         const cut = one.lastIndexOf(" ");

@@ -16,7 +16,8 @@ function merge(base: unknown, update: unknown): Fields {
   const result: Fields = { ...(base as Fields) };
   for (const [key, value] of Object.entries(update as Fields)) {
     if (UNSAFE.has(key)) continue;
-    if (typeof base !== "object") throw new Misfit("metadata is not an object, so nothing can be merged into it");
+    if (typeof base !== "object")
+      throw new Misfit("metadata is not an object, so nothing can be merged into it");
     const old = Object.hasOwn(result, key) ? result[key] : undefined;
     result[key] = isObject(old) && isObject(value) ? merge(old, value) : value;
   }

@@ -2,10 +2,10 @@ import { ChevronDown, Pin, TriangleAlert, X } from "lucide-react";
 import { useState } from "react";
 import type { Facets, FacetValue } from "../api/threads";
 import { compact, count } from "../ui/format";
-import { visible } from "../ui/hostile";
+import { Menu, type MenuItem } from "../ui/Menu";
+import { visible } from "../ui/sanitize";
 import styles from "./FacetBar.module.css";
-import { chips, type Filters, STRETCHES, type Stretch, without } from "./filters";
-import { type Choice, Menu } from "./Menu";
+import { chips, DATE_RANGES, type DateRange, type Filters, without } from "./filters";
 import { shortProject } from "./rows";
 
 interface Props {
@@ -24,9 +24,9 @@ const MENUS: readonly { readonly name: Name; readonly label: string }[] = [
   { name: "date", label: "Date" },
 ];
 
-/** What the list can be narrowed by, with how many threads each choice leaves, and what narrows it now. */
+/** The filters of the list with the number of threads per value, and the active filters. */
 export function FacetBar({ filters, facets, onChange }: Props) {
-  const [open, setOpen] = useState<{ readonly name: Name; readonly at: HTMLElement } | null>(null);
+  const [open, setOpen] = useState<{ readonly name: Name; readonly anchor: HTMLElement } | null>(null);
   const active = chips(filters);
   const toggles = [
     { name: "errors", label: "Errors", title: "With errors (e)", icon: TriangleAlert },
@@ -34,7 +34,7 @@ export function FacetBar({ filters, facets, onChange }: Props) {
   ] as const;
   return (
     <div className={styles.bar}>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is sent together */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
       <div className={styles.menus} role="group" aria-label="Filters">
         {MENUS.map(({ name, label }) => (
           <button
@@ -45,8 +45,8 @@ export function FacetBar({ filters, facets, onChange }: Props) {
             aria-haspopup="menu"
             aria-expanded={open?.name === name}
             onClick={(event) => {
-              const at = event.currentTarget;
-              setOpen((was) => (was?.name === name ? null : { name, at }));
+              const anchor = event.currentTarget;
+              setOpen((was) => (was?.name === name ? null : { name, anchor }));
             }}
           >
             {label}
@@ -76,7 +76,7 @@ export function FacetBar({ filters, facets, onChange }: Props) {
               <button type="button" className={styles.chip} onClick={() => onChange(without(filters, names))}>
                 <span className={styles.text}>{visible(text)}</span>
                 <X size={12} aria-hidden />
-                <span className="visually-hidden">: take this filter away</span>
+                <span className="visually-hidden">: remove this filter</span>
               </button>
             </li>
           ))}
@@ -92,30 +92,30 @@ export function FacetBar({ filters, facets, onChange }: Props) {
       {open && (
         <Menu
           label={MENUS.find((one) => one.name === open.name)?.label ?? ""}
-          at={open.at}
+          anchor={open.anchor}
           onClose={() => setOpen(null)}
-          choices={choicesOf(open.name, filters, facets, onChange)}
+          items={menuItems(open.name, filters, facets, onChange)}
         />
       )}
     </div>
   );
 }
 
-function choicesOf(
+function menuItems(
   name: Name,
   filters: Filters,
   facets: Facets | undefined,
   onChange: (filters: Filters) => void,
-): readonly Choice[] {
+): readonly MenuItem[] {
   const own: readonly (keyof Filters)[] = name === "date" ? ["date", "since", "until"] : [name];
   const rest = without(filters, own);
-  const isFree = own.every((one) => filters[one] === undefined);
-  const any: Choice = { label: "Any", chosen: isFree, run: () => onChange(rest) };
+  const isUnset = own.every((one) => filters[one] === undefined);
+  const any: MenuItem = { label: "Any", chosen: isUnset, run: () => onChange(rest) };
   const more = facets && !facets.complete ? "+" : "";
-  const found = name === "date" ? stretches(facets) : values(name, facets, filters[name]);
+  const values = name === "date" ? dateRanges(facets) : facetValues(name, facets, filters[name]);
   return [
     any,
-    ...found.map(({ value, threads }) => ({
+    ...values.map(({ value, threads }) => ({
       label: <bdi title={value}>{labelOf(name, value)}</bdi>,
       count: threads === 0 ? undefined : `${count(threads)}${more}`,
       chosen: filters[name] === value,
@@ -125,11 +125,11 @@ function choicesOf(
 }
 
 function labelOf(name: Name, value: string): string {
-  if (name === "date") return STRETCHES[value as Stretch];
+  if (name === "date") return DATE_RANGES[value as DateRange];
   return visible(name === "project" ? shortProject(value) : value);
 }
 
-function values(
+function facetValues(
   name: Exclude<Name, "date">,
   facets: Facets | undefined,
   chosen?: string,
@@ -139,9 +139,9 @@ function values(
   return isMissing ? [{ value: chosen, threads: 0 }, ...known] : known;
 }
 
-/** The server counts each stretch without the one before; what one chooses holds both. */
-function stretches(facets: Facets | undefined): readonly FacetValue[] {
+/** The server counts each range without the shorter ones. The choices include them. */
+function dateRanges(facets: Facets | undefined): readonly FacetValue[] {
   const { today = 0, week = 0, month = 0, older = 0 } = facets?.dates ?? {};
-  const counts: Record<Stretch, number> = { today, week: today + week, month: today + week + month, older };
-  return (Object.keys(STRETCHES) as Stretch[]).map((value) => ({ value, threads: counts[value] }));
+  const counts: Record<DateRange, number> = { today, week: today + week, month: today + week + month, older };
+  return (Object.keys(DATE_RANGES) as DateRange[]).map((value) => ({ value, threads: counts[value] }));
 }

@@ -2,7 +2,7 @@ import type { ImportStatus } from "../api/feed";
 import { count, plural } from "../ui/format";
 import styles from "./ImportBar.module.css";
 
-/** How far the import of sessions is, while it goes on. */
+/** The progress of a running import of sessions. */
 export function ImportBar({ status }: { status: ImportStatus | null }) {
   if (status?.state !== "reading") return null;
   const { files, allFiles, sessions } = status;

@@ -2,11 +2,12 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Copy, Link, Pencil, Pin, PinOff, Trash2 } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { copyThread, pinThread, renameThread, type ThreadSummary } from "../api/threads";
+import { copyWithToast } from "../ui/clipboard";
 import { useHotkeys } from "../ui/hotkeys";
+import { Menu } from "../ui/Menu";
 import { go, href, toThread } from "../ui/routing";
-import { toast, toastError } from "../ui/Toasts";
-import { removeLater } from "./deletions";
-import { Menu } from "./Menu";
+import { toastError } from "../ui/Toasts";
+import { deleteWithUndo } from "./deletions";
 import { nameOf } from "./rows";
 import styles from "./ThreadList.module.css";
 import { ThreadRow } from "./ThreadRow";
@@ -14,7 +15,7 @@ import { ThreadRow } from "./ThreadRow";
 interface Props {
   readonly rows: readonly ThreadSummary[];
   readonly current?: string;
-  /** How many there are in all; -1 where that is not known. */
+  /** The number of threads; -1 if unknown. */
   readonly total: number;
   readonly hasMore: boolean;
   readonly onMore: () => void;
@@ -23,14 +24,17 @@ interface Props {
 }
 
 const HEIGHT = 56;
-const AHEAD = 20;
+/** Rows before the end at which the next page is loaded. */
+const LOAD_AHEAD = 20;
 
-/** The threads, drawn as far as they are seen. What changes above does not move what one looks at. */
+/** A virtual list of threads. Changes above the visible rows do not move them. */
 export function ThreadList({ rows, current, total, hasMore, onMore, onChange, onRefresh }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string | null>(null);
   const [renaming, setRenaming] = useState<string | null>(null);
-  const [menu, setMenu] = useState<{ readonly row: ThreadSummary; readonly at: HTMLElement } | null>(null);
+  const [menu, setMenu] = useState<{ readonly row: ThreadSummary; readonly anchor: HTMLElement } | null>(
+    null,
+  );
   const [isInside, setInside] = useState(false);
   const now = useNow();
   const virtual = useVirtualizer({
@@ -40,12 +44,12 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
     overscan: 8,
     getItemKey: useCallback((index: number) => rows[index]?.thread.id ?? index, [rows]),
   });
-  useStillness(scroller, rows);
+  useScrollAnchor(scroller, rows);
 
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (hasMore && last >= rows.length - AHEAD) onMore();
+    if (hasMore && last >= rows.length - LOAD_AHEAD) onMore();
   }, [hasMore, last, rows.length, onMore]);
 
   const focus = useCallback(
@@ -58,7 +62,7 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
     },
     [rows, virtual],
   );
-  const walk = (by: number) => {
+  const step = (by: number) => {
     const start = rows.findIndex((row) => row.thread.id === (active ?? current));
     focus(start < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, start + by)));
   };
@@ -88,13 +92,11 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
   const remove = (row: ThreadSummary) => {
     const index = rows.indexOf(row);
     focus(index + 1 < rows.length ? index + 1 : index - 1);
-    removeLater(row.thread.id, nameOf(row));
+    deleteWithUndo(row.thread.id, nameOf(row));
     if (row.thread.id === current) go(href([]));
   };
-  const copyLink = (row: ThreadSummary) => {
-    const address = new URL(toThread(row.thread.id), location.href).href;
-    navigator.clipboard.writeText(address).then(() => toast("The link is copied."), toastError);
-  };
+  const copyLink = (row: ThreadSummary) =>
+    void copyWithToast(new URL(toThread(row.thread.id), location.href).href, "Link copied");
   const duplicate = (row: ThreadSummary) => {
     copyThread(row.thread.id)
       .then((copy) => {
@@ -105,12 +107,12 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
   };
 
   useHotkeys([
-    { keys: "j", what: "Next session", run: () => walk(1) },
-    { keys: "k", what: "Session before", run: () => walk(-1) },
+    { keys: "j", what: "Next session", run: () => step(1) },
+    { keys: "k", what: "Previous session", run: () => step(-1) },
   ]);
   useHotkeys(
     [
-      { keys: "p", what: "Pin the session, or not", run: () => chosen && pin(chosen) },
+      { keys: "p", what: "Pin or unpin the session", run: () => chosen && pin(chosen) },
       { keys: "r", what: "Rename the session", run: () => chosen && setRenaming(chosen.thread.id) },
       { keys: "x", what: "Delete the session", run: () => chosen && remove(chosen) },
       { keys: "Delete", what: "Delete the session", run: () => chosen && remove(chosen) },
@@ -119,7 +121,7 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
   );
   return (
     <>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys of the list work while the focus is in it */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the shortcuts of the list are active while it has the focus */}
       <div
         ref={scroller}
         className={styles.scroller}
@@ -143,7 +145,7 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
                 size={total}
                 style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
                 onFocus={() => setActive(id)}
-                onMenu={(at) => setMenu((was) => (was?.row.thread.id === id ? null : { row, at }))}
+                onMenu={(anchor) => setMenu((was) => (was?.row.thread.id === id ? null : { row, anchor }))}
                 onRename={(title) => rename(row, title)}
               />
             );
@@ -152,10 +154,10 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
       </div>
       {menu && (
         <Menu
-          label={`More about ${nameOf(menu.row)}`}
-          at={menu.at}
+          label={`Actions for ${nameOf(menu.row)}`}
+          anchor={menu.anchor}
           onClose={() => setMenu(null)}
-          choices={[
+          items={[
             {
               label: menu.row.pinned ? "Unpin" : "Pin",
               icon: menu.row.pinned ? <PinOff size={14} /> : <Pin size={14} />,
@@ -184,7 +186,7 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
   );
 }
 
-/** The focus on a row, as soon as it is drawn. */
+/** Focuses a row as soon as it has rendered. */
 function focusRow(scroller: HTMLElement | null, id: string, tries = 10): void {
   requestAnimationFrame(() => {
     const link = scroller?.querySelector<HTMLElement>(`[data-thread="${CSS.escape(id)}"]`);
@@ -193,8 +195,8 @@ function focusRow(scroller: HTMLElement | null, id: string, tries = 10): void {
   });
 }
 
-/** Where rows come or go above, the ones that are looked at stay where they are. */
-function useStillness(
+/** Keeps the visible rows in place when rows above are added or removed. */
+function useScrollAnchor(
   scroller: { readonly current: HTMLElement | null },
   rows: readonly ThreadSummary[],
 ): void {
@@ -209,7 +211,7 @@ function useStillness(
     for (let index = top; index < Math.min(was.length, top + 30); index++) {
       const place = places.get(was[index]?.thread.id ?? "");
       if (place === undefined) continue;
-      // One that jumped far was changed itself: another one says how the rest moved.
+      // A row that moved far has changed itself: the offset of the list is that of another row.
       if (index !== place && Math.abs(index - place) > was.length / 2) continue;
       element.scrollTop += (place - index) * HEIGHT;
       return;
@@ -217,7 +219,7 @@ function useStillness(
   }, [scroller, rows]);
 }
 
-/** What time it is, every half a minute. */
+/** The current time, updated every 30 seconds. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

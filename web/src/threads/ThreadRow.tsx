@@ -3,8 +3,8 @@ import { type CSSProperties, type KeyboardEvent, useEffect, useRef, useState } f
 import type { ThreadSummary } from "../api/threads";
 import { IconButton } from "../ui/Button";
 import { ago, moment, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
 import { toThread } from "../ui/routing";
+import { visible } from "../ui/sanitize";
 import { nameOf, shortProject } from "./rows";
 import styles from "./ThreadRow.module.css";
 
@@ -17,12 +17,12 @@ interface Props {
   readonly position: number;
   readonly size: number;
   readonly style: CSSProperties;
-  readonly onMenu: (at: HTMLElement) => void;
+  readonly onMenu: (anchor: HTMLElement) => void;
   readonly onRename: (title: string | null) => void;
   readonly onFocus: () => void;
 }
 
-/** A thread in the list: its name, where it is from, when it changed, and what is going on in it. */
+/** A thread in the list: name, project, agent, time of the last change and status. */
 export function ThreadRow(props: Props) {
   const { row, isCurrent, isRenaming, isLastPinned, position, size, style, onMenu, onRename, onFocus } =
     props;
@@ -51,7 +51,7 @@ export function ThreadRow(props: Props) {
         </a>
       )}
       <IconButton
-        label={`More about ${nameOf(row)}`}
+        label={`Actions for ${nameOf(row)}`}
         className={styles.more}
         aria-haspopup="menu"
         title="More"
@@ -119,11 +119,11 @@ function Facts({ row, now }: { row: ThreadSummary; now: number }) {
   );
 }
 
-/** The name, to be changed in place: Enter keeps it, Escape does not. */
+/** An input to rename a thread. Enter saves, Escape cancels. */
 function NameField({ name, onDone }: { name: string; onDone: (title: string | null) => void }) {
   const [text, setText] = useState(name);
   const field = useRef<HTMLInputElement>(null);
-  const isDone = useRef(false); // a field that goes loses the focus, too
+  const isDone = useRef(false); // unmounting blurs the field, too
   useEffect(() => field.current?.select(), []);
   const done = (title: string | null) => {
     if (!isDone.current) onDone(title);

@@ -6,15 +6,15 @@ import { useHotkeys } from "../ui/hotkeys";
 import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { FacetBar } from "./FacetBar";
-import { Found } from "./Found";
 import { isEmpty, toQuery, without } from "./filters";
 import { ImportBar } from "./ImportBar";
+import { SearchResults } from "./SearchResults";
 import { ThreadList } from "./ThreadList";
 import styles from "./Threads.module.css";
 import { useFilters } from "./useFilters";
 import { useFacets, useRows } from "./useRows";
 
-/** The sidebar: all threads, found by name, by words and by what they are. */
+/** The sidebar: the threads with search and filters. */
 export function Threads({ current }: { current?: string }) {
   const [text, setText] = useState("");
   const [filters, setFilters] = useFilters();
@@ -38,7 +38,7 @@ export function Threads({ current }: { current?: string }) {
     },
     {
       keys: "e",
-      what: "Only sessions with errors, or all",
+      what: "Toggle sessions with errors only",
       run: () => setFilters(filters.errors ? without(filters, ["errors"]) : { ...filters, errors: true }),
     },
   ]);
@@ -86,7 +86,7 @@ export function Threads({ current }: { current?: string }) {
             onKeyDown={onKeyDown}
           />
           {text ? (
-            <IconButton label="Clear the search" className={styles.clear} onClick={clear}>
+            <IconButton label="Clear search" className={styles.clear} onClick={clear}>
               <X size={14} />
             </IconButton>
           ) : (
@@ -99,7 +99,7 @@ export function Threads({ current }: { current?: string }) {
         <ImportBar status={progress} />
       </header>
       {isSearching ? (
-        <Found text={text} rows={rows} query={query} onClear={clear} />
+        <SearchResults text={text} rows={rows} query={query} onClear={clear} />
       ) : list.error && !rows.length ? (
         <Failure error={list.error} retry={() => void list.refetch()} />
       ) : list.isPending ? (
@@ -115,9 +115,9 @@ export function Threads({ current }: { current?: string }) {
           onRefresh={refresh}
         />
       ) : isEmpty(filters) ? (
-        <NothingYet isReading={progress?.state === "reading"} />
+        <NoThreads isImporting={progress?.state === "reading"} />
       ) : (
-        <Empty title="No session fits">
+        <Empty title="No matching sessions">
           <p>{plural(0, "session")} with these filters.</p>
           <Button small onClick={() => setFilters({})}>
             Clear filters
@@ -128,13 +128,13 @@ export function Threads({ current }: { current?: string }) {
   );
 }
 
-function NothingYet({ isReading }: { isReading: boolean }) {
-  if (isReading) return <Empty title="Sessions are being read">They appear here one by one.</Empty>;
+function NoThreads({ isImporting }: { isImporting: boolean }) {
+  if (isImporting) return <Empty title="Importing sessions">They appear here one by one.</Empty>;
   return (
-    <Empty title="There are no sessions yet">
+    <Empty title="No sessions yet">
       <p>
-        Bring in those of the agents on this machine with <code>partita import</code>, or{" "}
-        <a href={href(["new"])}>begin a chat</a>.
+        Import the sessions of the agents on this machine with <code>partita import</code>, or{" "}
+        <a href={href(["new"])}>start a chat</a>.
       </p>
     </Empty>
   );

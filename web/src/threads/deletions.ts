@@ -1,47 +1,47 @@
-/** Threads that are being deleted: gone from the list at once, and for good when nobody takes it back. */
+/** Deletes threads with undo: a thread leaves the list at once and is deleted on the server after a delay. */
 import { useSyncExternalStore } from "react";
 import { deleteThread } from "../api/threads";
 import { toast, toastError } from "../ui/Toasts";
 
-const PATIENCE = 8000;
+const UNDO_MS = 8000;
 
-const waiting = new Map<string, ReturnType<typeof setTimeout>>();
+const pending = new Map<string, ReturnType<typeof setTimeout>>();
 let hidden: ReadonlySet<string> = new Set();
 const listeners = new Set<() => void>();
 
-function hide(id: string, on: boolean): void {
+function setHidden(id: string, isHidden: boolean): void {
   const next = new Set(hidden);
-  if (on) next.add(id);
+  if (isHidden) next.add(id);
   else next.delete(id);
   hidden = next;
   for (const listener of listeners) listener();
 }
 
-/** Delete a thread, unless somebody takes it back in time. */
-export function removeLater(id: string, name: string): void {
-  if (waiting.has(id)) return;
-  hide(id, true);
-  waiting.set(
+/** Deletes a thread unless the user clicks Undo in time. */
+export function deleteWithUndo(id: string, name: string): void {
+  if (pending.has(id)) return;
+  setHidden(id, true);
+  pending.set(
     id,
-    setTimeout(() => void remove(id), PATIENCE),
+    setTimeout(() => void remove(id), UNDO_MS),
   );
   toast(`Deleted “${name.length > 60 ? `${name.slice(0, 59)}…` : name}”`, {
-    lasts: PATIENCE,
+    milliseconds: UNDO_MS,
     action: { label: "Undo", run: () => undo(id) },
   });
 }
 
 function undo(id: string): void {
-  clearTimeout(waiting.get(id));
-  if (waiting.delete(id)) hide(id, false);
+  clearTimeout(pending.get(id));
+  if (pending.delete(id)) setHidden(id, false);
 }
 
 async function remove(id: string): Promise<void> {
-  waiting.delete(id);
+  pending.delete(id);
   try {
     await deleteThread(id);
   } catch (error) {
-    hide(id, false);
+    setHidden(id, false);
     toastError(error);
   }
 }
@@ -51,15 +51,15 @@ function subscribe(changed: () => void): () => void {
   return () => listeners.delete(changed);
 }
 
-/** The threads that are not to be shown any more. */
-export const useHidden = (): ReadonlySet<string> => useSyncExternalStore(subscribe, () => hidden);
+/** The threads that are being deleted. */
+export const useHiddenThreads = (): ReadonlySet<string> => useSyncExternalStore(subscribe, () => hidden);
 
 if (typeof window !== "undefined") {
   window.addEventListener("pagehide", () => {
-    for (const [id, timer] of waiting) {
+    for (const [id, timer] of pending) {
       clearTimeout(timer);
       void deleteThread(id, true);
     }
-    waiting.clear();
+    pending.clear();
   });
 }

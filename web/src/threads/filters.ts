@@ -1,9 +1,9 @@
-/** Which threads are shown: as it stands in the address, and as the server is asked. */
+/** The filters of the thread list, as parameters of the address and as a query of the server. */
 
 import type { Query } from "../api/client";
 import type { Params } from "../ui/routing";
 
-export type Stretch = "today" | "week" | "month" | "older";
+export type DateRange = "today" | "week" | "month" | "older";
 
 export interface Filters {
   readonly agent?: string;
@@ -12,48 +12,48 @@ export interface Filters {
   readonly tool?: string;
   readonly errors?: boolean;
   readonly pinned?: boolean;
-  readonly date?: Stretch;
+  readonly date?: DateRange;
   readonly since?: string;
   readonly until?: string;
   readonly ids?: readonly string[];
 }
 
-export const STRETCHES: Readonly<Record<Stretch, string>> = {
+export const DATE_RANGES: Readonly<Record<DateRange, string>> = {
   today: "Last 24 hours",
   week: "Last 7 days",
   month: "Last 30 days",
   older: "Older than 30 days",
 };
 
-const DAYS: Readonly<Record<Stretch, number>> = { today: 1, week: 7, month: 30, older: 30 };
+const DAYS: Readonly<Record<DateRange, number>> = { today: 1, week: 7, month: 30, older: 30 };
 const DAY = 86_400_000;
-const TEXTS = ["agent", "project", "model", "tool", "since", "until"] as const;
-const YES = new Set(["1", "true"]);
+const TEXT_FILTERS = ["agent", "project", "model", "tool", "since", "until"] as const;
+const TRUE_VALUES = new Set(["1", "true"]);
 
-/** The filters that a query of the address holds. */
+/** Parses the filters in the query of the address. */
 export function readFilters(query: URLSearchParams): Filters {
   const found: Record<string, unknown> = {};
-  for (const name of TEXTS) {
+  for (const name of TEXT_FILTERS) {
     const value = query.get(name);
     if (value) found[name] = value;
   }
-  for (const name of ["errors", "pinned"]) if (YES.has(query.get(name) ?? "")) found[name] = true;
+  for (const name of ["errors", "pinned"]) if (TRUE_VALUES.has(query.get(name) ?? "")) found[name] = true;
   const date = query.get("date");
-  if (date && date in STRETCHES) found.date = date;
+  if (date && date in DATE_RANGES) found.date = date;
   const ids = (query.get("ids") ?? "").split(",").filter(Boolean);
   if (ids.length) found.ids = ids;
   return found;
 }
 
-/** The same, for the address. */
+/** The filters as parameters of the address. */
 export function toParams({ errors, pinned, ids, ...rest }: Filters): Params {
   return { ...rest, errors: errors ? 1 : null, pinned: pinned ? 1 : null, ids: ids?.join(",") };
 }
 
-/** The same, for the server. The clock is rounded, so that the same filter is the same question for a while. */
+/** The filters as a query of the server. The time is rounded, so that responses can be cached for some minutes. */
 export function toQuery(filters: Filters, now: number = Date.now()): Query {
   const { agent, project, model, tool, errors, pinned, date, ids } = filters;
-  const edge = date && new Date(Math.floor(now / 600_000) * 600_000 - DAYS[date] * DAY).toISOString();
+  const limit = date && new Date(Math.floor(now / 600_000) * 600_000 - DAYS[date] * DAY).toISOString();
   return {
     agent,
     project,
@@ -61,8 +61,8 @@ export function toQuery(filters: Filters, now: number = Date.now()): Query {
     tool,
     hasErrors: errors,
     pinned,
-    since: filters.since ?? (date === "older" ? undefined : edge),
-    until: filters.until ?? (date === "older" ? edge : undefined),
+    since: filters.since ?? (date === "older" ? undefined : limit),
+    until: filters.until ?? (date === "older" ? limit : undefined),
     ids,
   };
 }
@@ -75,14 +75,14 @@ export interface Chip {
   readonly text: string;
 }
 
-/** Each filter that narrows, as it is shown and can be taken away. */
+/** The active filters as chips that can be removed. */
 export function chips(filters: Filters): readonly Chip[] {
   const found: Chip[] = [];
   for (const name of ["agent", "project", "model", "tool"] as const) {
     const value = filters[name];
     if (value) found.push({ names: [name], text: `${name}: ${value}` });
   }
-  if (filters.date) found.push({ names: ["date"], text: STRETCHES[filters.date] });
+  if (filters.date) found.push({ names: ["date"], text: DATE_RANGES[filters.date] });
   if (filters.since || filters.until) {
     const from = filters.since ? `from ${filters.since.slice(0, 10)}` : "";
     const to = filters.until ? `before ${filters.until.slice(0, 10)}` : "";
@@ -90,7 +90,7 @@ export function chips(filters: Filters): readonly Chip[] {
   }
   if (filters.errors) found.push({ names: ["errors"], text: "with errors" });
   if (filters.pinned) found.push({ names: ["pinned"], text: "pinned" });
-  if (filters.ids) found.push({ names: ["ids"], text: `${filters.ids.length} chosen` });
+  if (filters.ids) found.push({ names: ["ids"], text: `${filters.ids.length} selected` });
   return found;
 }
 

@@ -1,45 +1,45 @@
-/** The filters of the list: in the address while the list is shown, remembered while a thread is open. */
+/** The filters of the thread list: in the address of the list, and in the session storage while a thread is open. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { go, href, usePlace } from "../ui/routing";
 import { type Filters, isEmpty, readFilters, toParams } from "./filters";
 
 const NAME = "partita.threads.filters";
 
-function remembered(): Filters {
+function storedFilters(): Filters {
   return readFilters(new URLSearchParams(sessionStorage.getItem(NAME) ?? ""));
 }
 
-function remember(filters: Filters): void {
+function storeFilters(filters: Filters): void {
   sessionStorage.setItem(NAME, href([], toParams(filters)).replace(/^#\/\??/, ""));
 }
 
 export function useFilters(): readonly [Filters, (filters: Filters) => void] {
   const place = usePlace();
-  const atList = place.path.length === 0;
+  const isListOpen = place.path.length === 0;
   const query = place.query.toString();
-  const [kept, setKept] = useState(remembered);
-  const wasAtList = useRef(true);
+  const [inactive, setInactive] = useState(storedFilters);
+  const wasListOpen = useRef(true);
   useEffect(() => {
-    const comesBack = atList && !wasAtList.current && query === "";
-    wasAtList.current = atList;
-    if (!atList) return;
-    const known = remembered();
-    if (comesBack && !isEmpty(known)) {
-      go(href([], toParams(known)), { replace: true });
+    const hasReturned = isListOpen && !wasListOpen.current && query === "";
+    wasListOpen.current = isListOpen;
+    if (!isListOpen) return;
+    const stored = storedFilters();
+    if (hasReturned && !isEmpty(stored)) {
+      go(href([], toParams(stored)), { replace: true });
       return;
     }
-    const said = readFilters(new URLSearchParams(query));
-    remember(said);
-    setKept(said);
-  }, [atList, query]);
-  const said = useMemo(() => readFilters(new URLSearchParams(query)), [query]);
+    const current = readFilters(new URLSearchParams(query));
+    storeFilters(current);
+    setInactive(current);
+  }, [isListOpen, query]);
+  const active = useMemo(() => readFilters(new URLSearchParams(query)), [query]);
   const set = useCallback(
     (filters: Filters) => {
-      remember(filters);
-      setKept(filters);
-      if (atList) go(href([], toParams(filters)), { replace: true });
+      storeFilters(filters);
+      setInactive(filters);
+      if (isListOpen) go(href([], toParams(filters)), { replace: true });
     },
-    [atList],
+    [isListOpen],
   );
-  return [atList ? said : kept, set];
+  return [isListOpen ? active : inactive, set];
 }

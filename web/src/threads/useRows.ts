@@ -1,23 +1,24 @@
-/** The threads of the list: asked for page by page, and kept up to date by the feed. */
+/** The rows of the thread list: allRows page by page and updated from the feed. */
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Query } from "../api/client";
 import { type ImportStatus, listen } from "../api/feed";
 import { getFacets, listSummaries, type ThreadSummary } from "../api/threads";
-import { useHidden } from "./deletions";
-import { arranged, changed, loaded, merged, type Pages } from "./rows";
+import { useHiddenThreads } from "./deletions";
+import { allRows, mapRows, mergeRows, type Pages, visibleRows } from "./rows";
 
 const PAGE = 200;
-const MOST_AT_ONCE = 100;
-const TOGETHER = 250;
-const LIVE_EVERY = 4000;
-const FACETS_EVERY = 3000;
-const AT_WORK = new Set(["pending", "running"]);
+const MAX_REFRESH = 100;
+/** Milliseconds in which changes are collected into one request. */
+const REFRESH_DELAY = 250;
+const ACTIVE_REFRESH_INTERVAL = 4000;
+const FACETS_DELAY = 3000;
+const ACTIVE = new Set(["pending", "running"]);
 const NEVER = Number.POSITIVE_INFINITY;
 
 export function useRows(query: Query) {
   const client = useQueryClient();
-  const hidden = useHidden();
+  const hidden = useHiddenThreads();
   const listKey = useMemo(() => ["threads", "list", query] as const, [query]);
   const list = useInfiniteQuery({
     queryKey: listKey,
@@ -35,15 +36,15 @@ export function useRows(query: Query) {
     staleTime: NEVER,
   });
   const rows = useMemo(
-    () => arranged(pinned.data?.items ?? [], loaded(list.data), hidden),
+    () => visibleRows(pinned.data?.items ?? [], allRows(list.data), hidden),
     [pinned.data, list.data, hidden],
   );
 
-  /** Change rows here, before the server is asked or after it was. */
+  /** Changes rows in the cache, without a request. */
   const change = useCallback(
     (ids: ReadonlySet<string>, how: (row: ThreadSummary) => ThreadSummary) => {
       const one = (row: ThreadSummary) => (ids.has(row.thread.id) ? how(row) : row);
-      client.setQueriesData<Pages>({ queryKey: ["threads", "list"] }, (was) => was && changed(was, one));
+      client.setQueriesData<Pages>({ queryKey: ["threads", "list"] }, (was) => was && mapRows(was, one));
       client.setQueryData<typeof pinned.data>(
         pinnedKey,
         (was) => was && { ...was, items: was.items.map(one) },
@@ -52,23 +53,23 @@ export function useRows(query: Query) {
     [client, pinnedKey],
   );
 
-  /** Ask for some threads again, and put them where they belong now. */
+  /** Reloads some threads and moves them to their new positions. */
   const refresh = useCallback(
     async (ids: readonly string[]) => {
-      if (ids.length > MOST_AT_ONCE) {
+      if (ids.length > MAX_REFRESH) {
         await client.invalidateQueries({ queryKey: ["threads"] });
         return;
       }
       const chosen = query.ids as readonly string[] | undefined;
       const wanted = chosen ? ids.filter((id) => chosen.includes(id)) : ids;
       if (!wanted.length) return;
-      const found = (await listSummaries({ ...query, ids: wanted, limit: MOST_AT_ONCE })).items;
-      const asked = new Set(wanted);
-      client.setQueryData<Pages>(listKey, (was) => was && merged(was, asked, found));
+      const returned = (await listSummaries({ ...query, ids: wanted, limit: MAX_REFRESH })).items;
+      const requested = new Set(wanted);
+      client.setQueryData<Pages>(listKey, (was) => was && mergeRows(was, requested, returned));
       client.setQueryData<typeof pinned.data>(pinnedKey, (was) => {
         if (!was) return was;
-        const others = was.items.filter((row) => !asked.has(row.thread.id));
-        return { ...was, items: [...others, ...found.filter((row) => row.pinned)] };
+        const others = was.items.filter((row) => !requested.has(row.thread.id));
+        return { ...was, items: [...others, ...returned.filter((row) => row.pinned)] };
       });
     },
     [client, query, listKey, pinnedKey],
@@ -76,7 +77,7 @@ export function useRows(query: Query) {
 
   const reload = useCallback(() => void client.invalidateQueries({ queryKey: ["threads"] }), [client]);
   const progress = useFeed({ refresh, change, reload });
-  useLive(rows, refresh);
+  useActiveRefresh(rows, refresh);
   return { list, rows, change, refresh, reload, progress };
 }
 
@@ -88,56 +89,56 @@ export const useFacets = (query: Query) =>
     staleTime: 30_000,
   });
 
-interface Hands {
+interface FeedActions {
   readonly refresh: (ids: readonly string[]) => Promise<void>;
   readonly change: (ids: ReadonlySet<string>, how: (row: ThreadSummary) => ThreadSummary) => void;
   readonly reload: () => void;
 }
 
-/** Hears what changes, and asks for it; gives how far an import is. */
-function useFeed(given: Hands): ImportStatus | null {
+/** Updates the list from the feed. Returns the progress of an import. */
+function useFeed(latest: FeedActions): ImportStatus | null {
   const client = useQueryClient();
-  const hands = useRef(given); // another filter is no reason to listen anew
-  hands.current = given;
+  const actions = useRef(latest); // a ref: new filters must not restart the feed
+  actions.current = latest;
   const [progress, setProgress] = useState<ImportStatus | null>(null);
   useEffect(() => {
     const stop = new AbortController();
     const due = new Set<string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let counting: ReturnType<typeof setTimeout> | undefined;
+    let facetsTimer: ReturnType<typeof setTimeout> | undefined;
     const flush = () => {
       timer = undefined;
       const ids = [...due];
       due.clear();
-      hands.current.refresh(ids).catch(() => undefined); // the next change tells it again
-      counting ??= setTimeout(() => {
-        counting = undefined;
+      actions.current.refresh(ids).catch(() => undefined); // the next change refreshes them
+      facetsTimer ??= setTimeout(() => {
+        facetsTimer = undefined;
         void client.invalidateQueries({ queryKey: ["threads", "facets"] });
-      }, FACETS_EVERY);
+      }, FACETS_DELAY);
     };
-    const need = (ids: readonly string[]) => {
+    const schedule = (ids: readonly string[]) => {
       for (const id of ids) due.add(id);
-      if (ids.length) timer ??= setTimeout(flush, TOGETHER);
+      if (ids.length) timer ??= setTimeout(flush, REFRESH_DELAY);
     };
     void listen(
       {
-        begun: (again) => again && hands.current.reload(),
-        threads: (items) => need(items.map((one) => one.id)),
+        connected: (again) => again && actions.current.reload(),
+        threads: (items) => schedule(items.map((one) => one.id)),
         runs: (items) => {
           for (const { id, threadId, status } of items) {
-            const isAtWork = status !== null && AT_WORK.has(status);
-            hands.current.change(new Set([threadId]), (row) =>
-              isAtWork || row.runId === id
-                ? { ...row, runId: isAtWork ? id : null, runStatus: isAtWork ? status : null, waiting: false }
+            const isActive = status !== null && ACTIVE.has(status);
+            actions.current.change(new Set([threadId]), (row) =>
+              isActive || row.runId === id
+                ? { ...row, runId: isActive ? id : null, runStatus: isActive ? status : null, waiting: false }
                 : row,
             );
           }
-          need(items.map((one) => one.threadId));
+          schedule(items.map((one) => one.threadId));
         },
-        deleted: need, // what is not found any more goes
+        deleted: schedule, // the refresh removes threads that are not found
         import: (status) => {
           setProgress((was) => {
-            if (was?.state === "reading" && status.state !== "reading") hands.current.reload();
+            if (was?.state === "reading" && status.state !== "reading") actions.current.reload();
             return status;
           });
         },
@@ -147,19 +148,19 @@ function useFeed(given: Hands): ImportStatus | null {
     return () => {
       stop.abort();
       clearTimeout(timer);
-      clearTimeout(counting);
+      clearTimeout(facetsTimer);
     };
   }, [client]);
   return progress;
 }
 
-/** Looks after the rows in which something is at work: whether it waits for somebody is not in the feed. */
-function useLive(rows: readonly ThreadSummary[], refresh: Hands["refresh"]): void {
-  const live = rows.filter((row) => row.runStatus).map((row) => row.thread.id);
-  const key = live.slice(0, MOST_AT_ONCE).join("\n");
+/** Refreshes threads with an active run at intervals: the feed does not report that a run waits for an approval. */
+function useActiveRefresh(rows: readonly ThreadSummary[], refresh: FeedActions["refresh"]): void {
+  const active = rows.filter((row) => row.runStatus).map((row) => row.thread.id);
+  const key = active.slice(0, MAX_REFRESH).join("\n");
   useEffect(() => {
     if (!key) return;
-    const timer = setInterval(() => refresh(key.split("\n")).catch(() => undefined), LIVE_EVERY);
+    const timer = setInterval(() => refresh(key.split("\n")).catch(() => undefined), ACTIVE_REFRESH_INTERVAL);
     return () => clearInterval(timer);
   }, [key, refresh]);
 }

@@ -1,80 +1,78 @@
+import { useRenderContext } from "../context/renderContext";
 import { Markdown } from "../markdown/Markdown";
 import { CopyButton } from "../ui/CopyButton";
 import { Fold } from "../ui/Fold";
-import { visible } from "../ui/hostile";
-import { useViewing } from "../viewing/viewing";
+import { visible } from "../ui/sanitize";
 import styles from "./Agent.module.css";
-import { childrenOf, isSaidAlready, networkOf } from "./agents";
+import { childrenOf, isLastMessage, networkOf } from "./agents";
 import type { BodyProps } from "./bodies";
-import { type Call, hasFailed, textOf } from "./call";
+import { type Call, textOf } from "./call";
 import { JsonTree } from "./JsonTree";
-import { CopyOutput, hasOutput, Output, Rest } from "./Output";
-import { Scrolling } from "./Scrolling";
+import { hasOutput, TextOutput } from "./Output";
+import { ScrollArea } from "./ScrollArea";
 import { Section } from "./Section";
 import { stateOf } from "./states";
 
-const LONGEST_ANSWER = 60_000;
-
-/** A sub-agent: what it was asked, what it did, what it came back with. */
+/** A sub-agent: its prompt, its messages and its result. */
 export function Agent({ call, place }: BodyProps<"agent">) {
-  const { Messages, live } = useViewing();
+  const { Messages, live } = useRenderContext();
   const children = childrenOf(call.part);
   const prompt = textOf(call.part, call.view.prompt);
   return (
     <>
       {prompt && <Prompt text={prompt} isLive={call.part.state === "input-streaming"} />}
-      {children.length > 0 && <Messages messages={children} place={place} open={isAskedFor(call, live)} />}
-      {hasOutput(call) && !isSaidAlready(children, call.given.text) && <Answer call={call} />}
+      {children.length > 0 && <Messages messages={children} place={place} open={hasCompleted(call, live)} />}
+      {hasOutput(call) && !isLastMessage(children, call.content.text) && (
+        <TextOutput call={call} title="Result" />
+      )}
     </>
   );
 }
 
-/** A turn of a network: what was chosen and why, and what came of it. */
+/** An iteration of a network: the selected primitive, the reason and the result. */
 export function Network({ call, place, isBusy }: BodyProps<"network">) {
-  const { Messages, live } = useViewing();
+  const { Messages, live } = useRenderContext();
   const network = networkOf(call.part);
   if (!network) return null;
   const children = childrenOf(call.part);
   const result = network.finalResult;
   const prompt = textOf(call.part, call.view.prompt);
-  const answer = result?.text ?? "";
+  const text = result?.text ?? "";
   return (
     <>
-      {network.selectionReason && (
-        <p className={styles.why}>Chosen because: {visible(network.selectionReason)}</p>
-      )}
+      {network.selectionReason && <p className={styles.reason}>Reason: {visible(network.selectionReason)}</p>}
       {prompt && <Prompt text={prompt} isLive={false} />}
       {children.length > 0 && (
         <Messages
           messages={children}
           place={call.part.children?.length ? place : { ...place, path: `${place.path}.messages` }}
-          open={isAskedFor(call, live)}
+          open={hasCompleted(call, live)}
         />
       )}
-      {answer && !isSaidAlready(children, answer) && (
-        <Section title="Result" aside={<CopyButton text={answer} label="Copy result" />}>
-          <Markdown text={answer} live={isBusy} />
+      {text && !isLastMessage(children, text) && (
+        <Section title="Result" aside={<CopyButton text={text} label="Copy result" />}>
+          <Markdown text={text} live={isBusy} />
         </Section>
       )}
       {result?.value !== undefined && <JsonTree value={result.value} label="Result" />}
-      {hasOutput(call) && !answer && <Answer call={call} />}
+      {hasOutput(call) && !text && <TextOutput call={call} title="Result" />}
     </>
   );
 }
 
-/** Whether somebody wants to see it: the card of a call that went well does not open by itself. */
-const isAskedFor = (call: Call, live: boolean): boolean => stateOf(call.part, live).tone === "ok";
+/** Whether the call completed. Its card does not open automatically, so the user has opened it to see the messages. */
+const hasCompleted = (call: Call, live: boolean): boolean => stateOf(call.part, live).tone === "ok";
 
 function Prompt({ text, isLive }: { text: string; isLive: boolean }) {
   const isLong = text.length > 400 || text.split("\n").length > 6;
   const body = (
-    <Scrolling className={styles.prompt} label="What it was asked">
+    <ScrollArea className={styles.prompt} label="Prompt">
       <Markdown text={text} live={isLive} breaks />
-    </Scrolling>
+    </ScrollArea>
   );
   if (!isLong || isLive)
     return (
-      <Section title="Asked" aside={<CopyButton text={text} label="Copy prompt" />}>
+      <Section title="Prompt" aside={<CopyButton text={text} label="Copy prompt" />}>
         {body}
       </Section>
     );
@@ -83,29 +81,12 @@ function Prompt({ text, isLive }: { text: string; isLive: boolean }) {
     <Fold
       head={
         <span className={styles.line}>
-          Asked: <span className={styles.faint}>{visible(first.slice(0, 200))}</span>
+          Prompt: <span className={styles.faint}>{visible(first.slice(0, 200))}</span>
         </span>
       }
       aside={<CopyButton text={text} label="Copy prompt" />}
     >
       {body}
     </Fold>
-  );
-}
-
-function Answer({ call }: { call: Call }) {
-  const { text, value } = call.given;
-  const isProse = text !== "" && text.length <= LONGEST_ANSWER && value === undefined && !hasFailed(call);
-  return (
-    <Section title={hasFailed(call) ? "Error" : "Result"} aside={<CopyOutput call={call} />}>
-      {isProse ? (
-        <>
-          <Markdown text={text} live={false} />
-          <Rest call={call} />
-        </>
-      ) : (
-        <Output call={call} />
-      )}
-    </Section>
   );
 }

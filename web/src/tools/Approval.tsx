@@ -1,22 +1,22 @@
 import { Check, X } from "lucide-react";
 import { useId, useState } from "react";
+import { useRenderContext } from "../context/renderContext";
 import type { ToolCallPart } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { toastError } from "../ui/Toasts";
-import { useViewing } from "../viewing/viewing";
 import styles from "./Approval.module.css";
 
-/** The question whether a call may run: yes or no, and why. */
+/** The form to approve or deny a call, with an optional reason. */
 export function Approval({ call }: { call: ToolCallPart }) {
-  const { answer } = useViewing();
+  const { respondToApproval } = useRenderContext();
   const [reason, setReason] = useState("");
   const [isSending, setSending] = useState(false);
   const id = useId();
-  if (!answer) return null;
+  if (!respondToApproval) return null;
   const send = async (approved: boolean) => {
     setSending(true);
     try {
-      await answer(call, { approved, ...(reason.trim() ? { reason: reason.trim() } : {}) });
+      await respondToApproval(call, { approved, ...(reason.trim() ? { reason: reason.trim() } : {}) });
     } catch (error) {
       toastError(error);
     } finally {

@@ -1,15 +1,15 @@
 import type { BodyProps } from "./bodies";
 import { hasFailed } from "./call";
 import { Diff } from "./Diff";
-import { CopyOutput, hasOutput, Output, Rest } from "./Output";
+import { GenericCall } from "./GenericCall";
+import { CopyOutput, hasOutput, OtherOutput, Output } from "./Output";
 import { Section } from "./Section";
-import { Unknown } from "./Unknown";
 
-/** Files that were changed. */
+/** Changed files. */
 export function Changes(props: BodyProps<"edit">) {
   const { call } = props;
   const { changes = [] } = call.view;
-  if (!changes.length) return <Unknown {...props} />;
+  if (!changes.length) return <GenericCall {...props} />;
   return (
     <>
       <Diff part={call.part} changes={changes} />
@@ -18,7 +18,7 @@ export function Changes(props: BodyProps<"edit">) {
           <Output call={call} label="Error" />
         </Section>
       ) : (
-        <Rest call={call} />
+        <OtherOutput call={call} />
       )}
     </>
   );

@@ -1,14 +1,15 @@
 import { Check, Play, X } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
+import type { ClientCallActions } from "../context/renderContext";
 import { Button } from "../ui/Button";
 import { toastError } from "../ui/Toasts";
-import type { Replying } from "../viewing/viewing";
 import styles from "./Approval.module.css";
+import { parseJson } from "./json";
 
 export const DECLINED = "The user declined.";
 
-/** A call that waits for this side: it is run here or its output is written, or it is declined. */
-export function ClientCall({ replying: { run, give, decline } }: { replying: Replying }) {
+/** The form for a pending client-side call: run the tool, enter its output, or decline. */
+export function ClientCall({ actions: { run, submit, decline } }: { actions: ClientCallActions }) {
   const [text, setText] = useState("");
   const [isSending, setSending] = useState(false);
   const id = useId();
@@ -22,14 +23,15 @@ export function ClientCall({ replying: { run, give, decline } }: { replying: Rep
       setSending(false);
     }
   };
-  const answer = (event: FormEvent) => {
+  const onSubmit = (event: FormEvent) => {
     event.preventDefault();
-    void send(run ?? (() => give(valueIn(text))));
+    const value = parseJson(text);
+    void send(run ?? (() => submit(value === undefined ? text : value)));
   };
   return (
-    <form className={styles.form} onSubmit={answer}>
+    <form className={styles.form} onSubmit={onSubmit}>
       <label className={styles.reason} htmlFor={id}>
-        {run ? "Reason, if you decline (optional)" : "Output, as JSON or plain text; or a reason to decline"}
+        {run ? "Reason to decline (optional)" : "Output as JSON or plain text, or a reason to decline"}
         <input
           id={id}
           className={styles.field}
@@ -49,7 +51,7 @@ export function ClientCall({ replying: { run, give, decline } }: { replying: Rep
           icon={<Check size={14} aria-hidden />}
           disabled={isSending || !text.trim()}
         >
-          Give output
+          Send output
         </Button>
       )}
       <Button
@@ -62,13 +64,4 @@ export function ClientCall({ replying: { run, give, decline } }: { replying: Rep
       </Button>
     </form>
   );
-}
-
-/** What somebody wrote: the value, if it is JSON, else the words. */
-function valueIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -4,19 +4,19 @@ import type { FileChange, ToolCallPart } from "../partita.gen";
 import { Button, IconButton } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { count, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import styles from "./Diff.module.css";
 import { type HunkLines, hunksOf, pairs, type Row, rowsOf } from "./diffs";
-import { Scrolling } from "./Scrolling";
+import { ScrollArea } from "./ScrollArea";
 import { Section } from "./Section";
 
 const PAGE = 400;
 const NEXT_PAGE = 2000;
-const LONGEST_LINE = 2000;
-const WORDS = { add: "new file", update: "", delete: "deleted" } as const;
-const SAID = { "+": "added", "-": "removed", " ": "" } as const;
+const MAX_LINE_LENGTH = 2000;
+const CHANGE_LABELS = { add: "new file", update: "", delete: "deleted" } as const;
+const MARK_LABELS = { "+": "added", "-": "removed", " ": "" } as const;
 
-/** What a call changed, file by file. */
+/** The changes of a call, by file. */
 export function Diff({ part, changes }: { part: ToolCallPart; changes: readonly FileChange[] }) {
   return changes.map((change, at) => <ChangedFile key={at} part={part} change={change} />);
 }
@@ -26,7 +26,7 @@ function ChangedFile({ part, change }: { part: ToolCallPart; change: FileChange 
   const [limit, setLimit] = useState(PAGE);
   const hunks = useMemo(() => hunksOf(part, change), [part, change]);
   const total = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  const shown = useMemo(() => firstRows(hunks, limit), [hunks, limit]);
+  const shown = useMemo(() => visibleRows(hunks, limit), [hunks, limit]);
   const hasNumbers = hunks.some((hunk) => hunk.oldStart !== undefined || hunk.newStart !== undefined);
   return (
     <Section
@@ -41,12 +41,12 @@ function ChangedFile({ part, change }: { part: ToolCallPart; change: FileChange 
           >
             <Columns2 size={14} />
           </IconButton>
-          <CopyButton text={() => afterwards(hunks)} label="Copy new lines" />
+          <CopyButton text={() => newText(hunks)} label="Copy new lines" />
         </span>
       }
     >
       {total > 0 && (
-        <Scrolling className={styles.box} label={`Changes of ${visible(change.path)}`}>
+        <ScrollArea className={styles.box} label={`Changes of ${visible(change.path)}`}>
           <table className={styles.table} data-split={isSplit}>
             <tbody>
               {shown.map((rows, at) => (
@@ -61,7 +61,7 @@ function ChangedFile({ part, change }: { part: ToolCallPart; change: FileChange 
               ))}
             </tbody>
           </table>
-        </Scrolling>
+        </ScrollArea>
       )}
       {total > limit && (
         <p>
@@ -75,7 +75,7 @@ function ChangedFile({ part, change }: { part: ToolCallPart; change: FileChange 
 }
 
 function FileHead({ change }: { change: FileChange }) {
-  const note = WORDS[change.change ?? "update"];
+  const note = CHANGE_LABELS[change.change ?? "update"];
   return (
     <>
       <span className={styles.path}>{visible(change.path)}</span>
@@ -99,18 +99,18 @@ function Counts({ plus, minus }: { plus: number; minus: number }) {
   );
 }
 
-function firstRows(hunks: readonly HunkLines[], limit: number): Row[][] {
+function visibleRows(hunks: readonly HunkLines[], limit: number): Row[][] {
   const shown: Row[][] = [];
-  let room = limit;
+  let remaining = limit;
   for (const hunk of hunks) {
-    if (room <= 0) break;
-    shown.push(rowsOf({ ...hunk, lines: hunk.lines.slice(0, room) }));
-    room -= hunk.lines.length;
+    if (remaining <= 0) break;
+    shown.push(rowsOf({ ...hunk, lines: hunk.lines.slice(0, remaining) }));
+    remaining -= hunk.lines.length;
   }
   return shown;
 }
 
-const afterwards = (hunks: readonly HunkLines[]): string =>
+const newText = (hunks: readonly HunkLines[]): string =>
   hunks
     .map((hunk) =>
       hunk.lines
@@ -153,7 +153,7 @@ function Split({ rows, numbers }: { rows: readonly Row[]; numbers: boolean }) {
 const Sign = ({ row }: { row: Row | null }) => (
   <td className={styles.sign} data-mark={row?.mark}>
     <span aria-hidden>{row?.mark === "-" ? "−" : row?.mark}</span>
-    {row && <span className="visually-hidden">{SAID[row.mark]}</span>}
+    {row && <span className="visually-hidden">{MARK_LABELS[row.mark]}</span>}
   </td>
 );
 
@@ -178,6 +178,6 @@ function Text({ row }: { row: Row | null }) {
 
 const shortened = (text: string): string => {
   const line = text.replace(/\r$/, "");
-  if (line.length <= LONGEST_LINE) return visible(line);
-  return `${visible(line.slice(0, LONGEST_LINE))} … ${plural(line.length - LONGEST_LINE, "more character")}`;
+  if (line.length <= MAX_LINE_LENGTH) return visible(line);
+  return `${visible(line.slice(0, MAX_LINE_LENGTH))} … ${plural(line.length - MAX_LINE_LENGTH, "more character")}`;
 };

@@ -1,18 +1,18 @@
 import { ChevronRight } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { CopyButton } from "../ui/CopyButton";
+import { copyWithToast } from "../ui/clipboard";
 import { count, plural } from "../ui/format";
-import { visible } from "../ui/hostile";
-import { toast } from "../ui/Toasts";
+import { visible } from "../ui/sanitize";
 import styles from "./JsonTree.module.css";
-import { written } from "./json";
-import { isHolder, LONG_STRING, type Opened, PAGE, type TreeRow, treeRows } from "./tree";
+import { stringify } from "./json";
+import { isContainer, MAX_STRING, PAGE, type TreeRow, type TreeState, treeRows } from "./tree";
 
-const NOTHING_OPENED: Opened = { holders: new Map(), pages: new Map() };
-const DEEPEST_INDENT = 20;
+const INITIAL_STATE: TreeState = { containers: new Map(), pages: new Map() };
+const MAX_INDENT = 20;
 const STRING_PAGE = 20_000;
 
-/** A JSON value, a member a row. Arrows move and open, `c` copies what is chosen. */
+/** A JSON value as a tree. The arrow keys move and expand, `c` copies the selected value. */
 export function JsonTree({
   value,
   open = 2,
@@ -22,18 +22,18 @@ export function JsonTree({
   open?: number;
   label?: string;
 }) {
-  const [opened, setOpened] = useState(NOTHING_OPENED);
-  const [chosen, setChosen] = useState(0);
+  const [state, setState] = useState(INITIAL_STATE);
+  const [selected, setSelected] = useState(0);
   const box = useRef<HTMLDivElement>(null);
-  const rows = useMemo(() => treeRows(value, open, opened), [value, open, opened]);
-  const current = Math.min(chosen, rows.length - 1);
+  const rows = useMemo(() => treeRows(value, open, state), [value, open, state]);
+  const current = Math.min(selected, rows.length - 1);
 
   const choose = (at: number) => {
     const place = Math.max(0, Math.min(at, rows.length - 1));
-    setChosen(place);
+    setSelected(place);
     (box.current?.children[place] as HTMLElement | undefined)?.focus();
   };
-  const toggle = (row: TreeRow) => setOpened((before) => after(before, row));
+  const toggle = (row: TreeRow) => setState((before) => toggled(before, row));
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[current];
     if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -43,11 +43,11 @@ export function JsonTree({
       ArrowUp: () => choose(current - 1),
       Home: () => choose(0),
       End: () => choose(rows.length - 1),
-      ArrowRight: () => (row.kind === "holder" && !row.isOpen ? toggle(row) : choose(current + 1)),
+      ArrowRight: () => (row.kind === "container" && !row.isOpen ? toggle(row) : choose(current + 1)),
       ArrowLeft: () => (row.isOpen ? toggle(row) : choose(parentOf(rows, current))),
       Enter: () => toggle(row),
       " ": () => toggle(row),
-      c: () => void copied(row.value),
+      c: () => void copyWithToast(stringify(row.value, 2)),
     };
     const act = keys[event.key];
     if (!act) return;
@@ -63,7 +63,7 @@ export function JsonTree({
           key={at}
           row={row}
           isChosen={at === current}
-          onChoose={() => setChosen(at)}
+          onChoose={() => setSelected(at)}
           onToggle={() => toggle(row)}
         />
       ))}
@@ -71,19 +71,14 @@ export function JsonTree({
   );
 }
 
-async function copied(value: unknown): Promise<void> {
-  await navigator.clipboard.writeText(written(value, 2));
-  toast("Copied");
-}
-
-function after(before: Opened, row: TreeRow): Opened {
+function toggled(before: TreeState, row: TreeRow): TreeState {
   if (row.kind === "more" && row.parent)
     return {
       ...before,
       pages: new Map(before.pages).set(row.parent, (before.pages.get(row.parent) ?? 1) + 1),
     };
-  if (row.kind === "holder" && isHolder(row.value))
-    return { ...before, holders: new Map(before.holders).set(row.value, !row.isOpen) };
+  if (row.kind === "container" && isContainer(row.value))
+    return { ...before, containers: new Map(before.containers).set(row.value, !row.isOpen) };
   return before;
 }
 
@@ -103,13 +98,13 @@ interface RowProps {
 }
 
 function Row({ row, isChosen, onChoose, onToggle }: RowProps) {
-  const canOpen = row.kind === "holder" && row.count > 0;
+  const canOpen = row.kind === "container" && row.count > 0;
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it listens to the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys
     <div
       role="treeitem"
       className={styles.row}
-      style={{ paddingInlineStart: `${Math.min(row.depth, DEEPEST_INDENT) * 0.9}rem` }}
+      style={{ paddingInlineStart: `${Math.min(row.depth, MAX_INDENT) * 0.9}rem` }}
       aria-level={row.depth + 1}
       aria-expanded={canOpen ? row.isOpen : undefined}
       aria-selected={isChosen}
@@ -122,19 +117,19 @@ function Row({ row, isChosen, onChoose, onToggle }: RowProps) {
       <span className={styles.sign} aria-hidden>
         {canOpen && <ChevronRight size={12} data-open={row.isOpen} />}
       </span>
-      {row.depth > DEEPEST_INDENT && <span className={styles.deep}>{row.depth}›</span>}
+      {row.depth > MAX_INDENT && <span className={styles.deep}>{row.depth}›</span>}
       {row.kind === "more" ? (
         <span className={styles.more}>
-          Show {count(Math.min(PAGE, row.count))} of {plural(row.count, "more", "more")}
+          Show {count(Math.min(PAGE, row.count))} of {count(row.count)} more
         </span>
       ) : (
         <>
           {row.name !== null && <span className={styles.name}>{visible(String(row.name))}:</span>}
-          {row.kind === "holder" ? <Holder row={row} /> : <Leaf value={row.value} />}
-          {/* biome-ignore lint/a11y/noStaticElementInteractions: pressing the button does not open the row */}
+          {row.kind === "container" ? <Container row={row} /> : <Leaf value={row.value} />}
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: clicking the button must not toggle the row */}
           {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
           <span className={styles.copy} onClick={(event) => event.stopPropagation()}>
-            <CopyButton text={() => written(row.value, 2)} label={`Copy ${row.name ?? "all"}`} />
+            <CopyButton text={() => stringify(row.value, 2)} label={`Copy ${row.name ?? "all"}`} />
           </span>
         </>
       )}
@@ -142,7 +137,7 @@ function Row({ row, isChosen, onChoose, onToggle }: RowProps) {
   );
 }
 
-function Holder({ row }: { row: TreeRow }) {
+function Container({ row }: { row: TreeRow }) {
   const [left, right] = Array.isArray(row.value) ? ["[", "]"] : ["{", "}"];
   if (row.count === 0) return <span className={styles.faint}>{left + right}</span>;
   const what = Array.isArray(row.value) ? plural(row.count, "item") : plural(row.count, "member");
@@ -154,7 +149,7 @@ function Holder({ row }: { row: TreeRow }) {
   );
 }
 
-/** The beginning of what is closed. Looks one level deep only. */
+/** A preview of a collapsed container, one level deep. */
 function preview(value: unknown): string {
   const entries = Array.isArray(value)
     ? value.slice(0, 4).map((one) => short(one))
@@ -172,7 +167,7 @@ const short = (value: unknown): string => {
 };
 
 function Leaf({ value }: { value: unknown }) {
-  const [limit, setLimit] = useState(LONG_STRING);
+  const [limit, setLimit] = useState(MAX_STRING);
   if (typeof value !== "string") return <span className={styles.literal}>{String(value)}</span>;
   const rest = value.length - limit;
   return (
@@ -181,7 +176,7 @@ function Leaf({ value }: { value: unknown }) {
       {rest > 0 && (
         <button
           type="button"
-          className={styles.unfold}
+          className={styles.expand}
           onClick={(event) => {
             event.stopPropagation();
             setLimit(limit + STRING_PAGE);

@@ -2,41 +2,41 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useState } from "react";
 import type { Span } from "./ansi";
 import styles from "./LineList.module.css";
-import type { DrawnLine } from "./lines";
-import { Scrolling } from "./Scrolling";
+import type { TextLine } from "./lines";
+import { ScrollArea } from "./ScrollArea";
 
-/** From here on only the lines in sight are drawn. */
-const MANY = 300;
+/** Longer texts render only their visible lines. */
+const VIRTUAL_FROM = 300;
 
 interface Props {
-  readonly lines: readonly DrawnLine[];
+  readonly lines: readonly TextLine[];
   readonly label: string;
   /** The number of the first line; without it, lines have no numbers. */
   readonly numbered?: number;
   readonly tone?: "bad";
 }
 
-/** Lines of text in a window that scrolls; any number of them. */
+/** Lines of text in a scroll area; any number of them. */
 export function LineList(props: Props) {
   const { lines, label, tone } = props;
-  // Known by state, not by a ref: what is inside is set up before a ref of the outer element is.
+  // State instead of a ref: effects of the children run before the ref is set.
   const [box, setBox] = useState<HTMLDivElement | null>(null);
   return (
-    <Scrolling
+    <ScrollArea
       ref={setBox}
       label={label}
       className={tone === "bad" ? `${styles.box} ${styles.bad}` : styles.box}
     >
-      {lines.length > MANY ? (
-        <InSight {...props} box={box} />
+      {lines.length > VIRTUAL_FROM ? (
+        <VirtualLines {...props} box={box} />
       ) : (
         lines.map((line, at) => <Line key={at} line={line} first={props.numbered} />)
       )}
-    </Scrolling>
+    </ScrollArea>
   );
 }
 
-function InSight({ lines, numbered, box }: Props & { box: HTMLDivElement | null }) {
+function VirtualLines({ lines, numbered, box }: Props & { box: HTMLDivElement | null }) {
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => box,
@@ -44,7 +44,7 @@ function InSight({ lines, numbered, box }: Props & { box: HTMLDivElement | null 
     overscan: 20,
   });
   return (
-    <div className={styles.room} style={{ height: rows.getTotalSize() }}>
+    <div className={styles.sizer} style={{ height: rows.getTotalSize() }}>
       {rows.getVirtualItems().map((row) => {
         const line = lines[row.index];
         return (
@@ -65,7 +65,7 @@ function InSight({ lines, numbered, box }: Props & { box: HTMLDivElement | null 
   );
 }
 
-const Line = memo(function Line({ line, first }: { line: DrawnLine; first?: number }) {
+const Line = memo(function Line({ line, first }: { line: TextLine; first?: number }) {
   const number = first !== undefined && line.number !== undefined ? line.number + first - 1 : "";
   return (
     <div className={styles.line}>
@@ -75,9 +75,9 @@ const Line = memo(function Line({ line, first }: { line: DrawnLine; first?: numb
         </span>
       )}
       <span className={styles.text}>
-        {line.spans.length ? line.spans.map((span, at) => <Coloured key={at} span={span} />) : "\n"}
-        {line.goesOn && (
-          <span className={styles.cut} title="The line goes on below">
+        {line.spans.length ? line.spans.map((span, at) => <StyledSpan key={at} span={span} />) : "\n"}
+        {line.continues && (
+          <span className={styles.cut} title="The line continues below">
             {" "}
             ↩
           </span>
@@ -87,7 +87,7 @@ const Line = memo(function Line({ line, first }: { line: DrawnLine; first?: numb
   );
 });
 
-function Coloured({ span }: { span: Span }) {
-  if (!span.look.length) return span.text;
-  return <span className={span.look.map((one) => styles[one]).join(" ")}>{span.text}</span>;
+function StyledSpan({ span }: { span: Span }) {
+  if (!span.styles.length) return span.text;
+  return <span className={span.styles.map((one) => styles[one]).join(" ")}>{span.text}</span>;
 }

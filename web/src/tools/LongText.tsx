@@ -1,27 +1,28 @@
 import { Download } from "lucide-react";
 import { useMemo, useState } from "react";
+import { type BlobPiece, useRenderContext } from "../context/renderContext";
 import { Button } from "../ui/Button";
+import { downloadFile } from "../ui/download";
 import { bytes } from "../ui/format";
 import { toastError } from "../ui/Toasts";
-import { type BlobPiece, useViewing } from "../viewing/viewing";
 import { useBlobLines } from "./blobLines";
 import { LineList } from "./LineList";
 import styles from "./LongText.module.css";
-import { drawnLines } from "./lines";
-import { FIRST, NEXT } from "./outputs";
+import { linesOf } from "./lines";
+import { FIRST_BYTES, NEXT_BYTES } from "./outputs";
 
-interface Look {
+interface Appearance {
   readonly label: string;
-  /** Orders of a terminal are followed. */
+  /** Interpret ANSI escape sequences. */
   readonly colours?: boolean;
   readonly numbered?: number;
   readonly tone?: "bad";
 }
 
-/** A text that is there: its beginning, and more when it is asked for. */
-export function LongText({ text, label, colours = false, numbered, tone }: Look & { text: string }) {
-  const [limit, setLimit] = useState(FIRST);
-  const lines = useMemo(() => drawnLines(text.slice(0, limit), colours), [text, limit, colours]);
+/** A long text. More of it renders when the user clicks "Show more". */
+export function LongText({ text, label, colours = false, numbered, tone }: Appearance & { text: string }) {
+  const [limit, setLimit] = useState(FIRST_BYTES);
+  const lines = useMemo(() => linesOf(text.slice(0, limit), colours), [text, limit, colours]);
   return (
     <div className={styles.long}>
       <LineList lines={lines} label={label} numbered={numbered} tone={tone} />
@@ -30,7 +31,7 @@ export function LongText({ text, label, colours = false, numbered, tone }: Look 
           <span>
             {bytes(limit)} of {bytes(text.length)}
           </span>
-          <Button small onClick={() => setLimit(limit + NEXT)}>
+          <Button small onClick={() => setLimit(limit + NEXT_BYTES)}>
             Show more
           </Button>
         </p>
@@ -39,7 +40,7 @@ export function LongText({ text, label, colours = false, numbered, tone }: Look 
   );
 }
 
-/** A text that is kept apart, of which the beginning has been fetched. */
+/** A text in a blob. More of it is loaded when the user clicks "Show more". */
 export function BlobText({
   url,
   first,
@@ -47,8 +48,8 @@ export function BlobText({
   colours = false,
   numbered,
   tone,
-}: Look & { url: string; first: BlobPiece }) {
-  const { loadBlob } = useViewing();
+}: Appearance & { url: string; first: BlobPiece }) {
+  const { loadBlob } = useRenderContext();
   const { lines, loaded, size, isLoading, more } = useBlobLines(url, first, colours);
   const isWhole = loaded >= size;
   return (
@@ -74,13 +75,9 @@ export function BlobText({
   );
 }
 
-/** Hands a blob to the browser to keep. It is fetched only now: an address in a link might be fetched to be made. */
+/** Loads the blob only now: with an API key, even the URL of a link would require loading it. */
 async function download(loading: Promise<BlobPiece>): Promise<void> {
   const { data, mediaType } = await loading;
-  const address = URL.createObjectURL(new Blob([data], { type: mediaType }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = mediaType.includes("json") ? "output.json" : "output.txt";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  const name = mediaType.includes("json") ? "output.json" : "output.txt";
+  downloadFile(name, new Blob([data], { type: mediaType }));
 }

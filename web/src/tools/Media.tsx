@@ -1,30 +1,30 @@
 import { Download, File } from "lucide-react";
+import { useRenderContext } from "../context/renderContext";
 import type { FilePart, ImagePart } from "../partita.gen";
-import { OUTWARD, safeHref, visible } from "../ui/hostile";
-import { useViewing } from "../viewing/viewing";
+import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
 import styles from "./Media.module.css";
 
-const PICTURE = /^(?:data:image\/(?:png|jpeg|gif|webp|avif|bmp)[;,]|blob:)/i;
+const DISPLAYABLE_IMAGE = /^(?:data:image\/(?:png|jpeg|gif|webp|avif|bmp)[;,]|blob:)/i;
 
-/** An image or a file that a tool gave. Nothing is loaded from elsewhere. */
+/** An image or a file in an output. Nothing is loaded from other hosts. */
 export function Media({ file }: { file: ImagePart | FilePart }) {
-  const { blobHref } = useViewing();
+  const { blobHref } = useRenderContext();
   const name = visible((file.type === "image" ? file.name : file.filename) ?? "");
   const kind = visible(file.mediaType ?? "");
   const address = file.url.startsWith("blob:sha256:") ? blobHref(file.url.replace(/#.*$/s, "")) : file.url;
   const isImage = file.type === "image" || kind.startsWith("image/");
-  if (isImage && address && (PICTURE.test(file.url) || file.url.startsWith("blob:sha256:")))
+  if (isImage && address && (DISPLAYABLE_IMAGE.test(file.url) || file.url.startsWith("blob:sha256:")))
     return (
       <figure className={styles.figure}>
-        <img className={styles.image} src={address} alt={name || "Image that the tool gave"} />
+        <img className={styles.image} src={address} alt={name || "Image in the tool output"} />
         {name && <figcaption className={styles.caption}>{name}</figcaption>}
       </figure>
     );
-  const words = [name || (isImage ? "Image" : "File"), kind].filter(Boolean).join(" · ");
+  const label = [name || (isImage ? "Image" : "File"), kind].filter(Boolean).join(" · ");
   return (
     <p className={styles.file}>
       <File size={14} aria-hidden />
-      <span>{words}</span>
+      <span>{label}</span>
       <Address url={file.url} address={address} />
     </p>
   );
@@ -34,7 +34,7 @@ function Address({ url, address }: { url: string; address: string | null }) {
   const outward = safeHref(url);
   if (outward)
     return (
-      <a href={outward} {...OUTWARD}>
+      <a href={outward} {...EXTERNAL_LINK}>
         {visible(outward)}
       </a>
     );

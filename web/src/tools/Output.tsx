@@ -1,38 +1,43 @@
 import { useContext } from "react";
+import { useRenderContext } from "../context/renderContext";
+import { Markdown } from "../markdown/Markdown";
 import { CopyButton } from "../ui/CopyButton";
 import { Failure, Loading } from "../ui/States";
-import { useViewing } from "../viewing/viewing";
-import { type Call, hasFailed, type Large } from "./call";
+import { type Call, hasFailed, type LargeValue } from "./call";
 import { JsonTree } from "./JsonTree";
-import { isObject, parsed, written } from "./json";
+import { isObject, parseJson, stringify } from "./json";
 import { BlobText, LongText } from "./LongText";
 import { Media } from "./Media";
-import { Beginnings } from "./readingContext";
+import { OutputContext } from "./outputContext";
+import { ScrollArea } from "./ScrollArea";
+import { Section } from "./Section";
 
-/** Up to here a text is looked at whether it is JSON: tools behind MCP write it so. */
-const LONGEST_JSON = 200_000;
+/** Shorter texts are parsed as JSON: MCP tools return JSON as text. */
+const MAX_JSON_LENGTH = 200_000;
+/** Longer texts are not rendered as Markdown. */
+const MAX_MARKDOWN_LENGTH = 60_000;
 
-interface Look {
+interface OutputProps {
   readonly call: Call;
   readonly label?: string;
   readonly colours?: boolean;
   readonly numbered?: number;
 }
 
-/** What a call gave, when there is no better way to draw it. */
-export function Output({ call, label = "Output", colours = false, numbered }: Look) {
+/** The output of a call. */
+export function Output({ call, label = "Output", colours = false, numbered }: OutputProps) {
   return (
     <>
-      <Words call={call} label={label} colours={colours} numbered={numbered} />
-      <Rest call={call} label={label} colours={colours} numbered={numbered} />
+      <TextOrJson call={call} label={label} colours={colours} numbered={numbered} />
+      <OtherOutput call={call} label={label} colours={colours} numbered={numbered} />
     </>
   );
 }
 
-function Words({ call, label = "Output", colours, numbered }: Look) {
-  const { text, value } = call.given;
+function TextOrJson({ call, label = "Output", colours, numbered }: OutputProps) {
+  const { text, value } = call.content;
   const tone = hasFailed(call) ? "bad" : undefined;
-  const inside = /^\s*[[{]/.test(text) && text.length <= LONGEST_JSON ? parsed(text) : undefined;
+  const inside = /^\s*[[{]/.test(text) && text.length <= MAX_JSON_LENGTH ? parseJson(text) : undefined;
   if (isObject(inside) || Array.isArray(inside)) return <JsonTree value={inside} label={label} />;
   return (
     <>
@@ -50,32 +55,71 @@ function Words({ call, label = "Output", colours, numbered }: Look) {
   );
 }
 
-/** What comes beside the words: what is kept apart, files, what nobody knows. */
-export function Rest({ call, label = "Output", colours, numbered }: Look) {
-  const { large, files, others } = call.given;
+/** An output in a section. Prose is rendered as Markdown, optionally in a scroll area of class `scroll`. */
+export function TextOutput({ call, title, scroll }: { call: Call; title: string; scroll?: string }) {
+  const { text, value } = call.content;
+  const isProse =
+    text !== "" && text.length <= MAX_MARKDOWN_LENGTH && value === undefined && !hasFailed(call);
+  const markdown = <Markdown text={text} live={false} />;
+  return (
+    <Section title={hasFailed(call) ? "Error" : title} aside={<CopyOutput call={call} />}>
+      {isProse ? (
+        <>
+          {scroll === undefined ? (
+            markdown
+          ) : (
+            <ScrollArea className={scroll} label={title}>
+              {markdown}
+            </ScrollArea>
+          )}
+          <OtherOutput call={call} />
+        </>
+      ) : (
+        <Output call={call} />
+      )}
+    </Section>
+  );
+}
+
+/** The output besides text and value: large values, files and unknown items. */
+export function OtherOutput({ call, label = "Output", colours, numbered }: OutputProps) {
+  const { large, files, others } = call.content;
   return (
     <>
       {large.map((one) => (
-        <Apart key={one.url} large={one} call={call} label={label} colours={colours} numbered={numbered} />
+        <LargeOutput
+          key={one.url}
+          large={one}
+          call={call}
+          label={label}
+          colours={colours}
+          numbered={numbered}
+        />
       ))}
       {files.map((file, at) => (
         <Media key={at} file={file} />
       ))}
       {others
-        .filter(({ at }) => !call.view.shownItems?.includes(at))
-        .map(({ at, item }) => (
-          <JsonTree key={at} value={item} label={label} />
+        .filter(({ index }) => !call.view.shownItems?.includes(index))
+        .map(({ index, item }) => (
+          <JsonTree key={index} value={item} label={label} />
         ))}
     </>
   );
 }
 
-function Apart({ large, call, label = "Output", colours, numbered }: Look & { large: Large }) {
-  const { firsts, error, retry } = useContext(Beginnings);
-  const first = firsts.get(large.url);
+function LargeOutput({
+  large,
+  call,
+  label = "Output",
+  colours,
+  numbered,
+}: OutputProps & { large: LargeValue }) {
+  const { firstPieces, error, retry } = useContext(OutputContext);
+  const first = firstPieces.get(large.url);
   const tone = hasFailed(call) ? "bad" : undefined;
   if (error) return <Failure error={error} retry={retry} />;
-  if (!first) return <Loading what="Fetching the output" />;
+  if (!first) return <Loading what="Loading the output" />;
   return (
     <BlobText
       url={large.url}
@@ -88,24 +132,23 @@ function Apart({ large, call, label = "Output", colours, numbered }: Look & { la
   );
 }
 
-/** Copies all of an output, also what is not shown. */
+/** Copies the complete output, including parts that are not displayed. */
 export function CopyOutput({ call, text }: { call: Call; text?: string }) {
-  const { loadBlob } = useViewing();
+  const { loadBlob } = useRenderContext();
   const all = async () => {
-    const apart = call.given.large.map(async ({ url }) =>
+    const large = call.content.large.map(async ({ url }) =>
       new TextDecoder().decode((await loadBlob(url)).data),
     );
-    const { value } = call.given;
-    const words = text ?? call.given.text;
-    return [words, value === undefined ? "" : written(value, 2), ...(await Promise.all(apart))]
+    const { value } = call.content;
+    const shown = text ?? call.content.text;
+    return [shown, value === undefined ? "" : stringify(value, 2), ...(await Promise.all(large))]
       .filter(Boolean)
       .join("\n");
   };
   return <CopyButton text={all} label="Copy output" />;
 }
 
-/** Whether there is anything to draw. */
-export const hasOutput = ({ given }: Call): boolean =>
-  given.text !== "" ||
-  given.value !== undefined ||
-  given.large.length + given.files.length + given.others.length > 0;
+export const hasOutput = ({ content }: Call): boolean =>
+  content.text !== "" ||
+  content.value !== undefined ||
+  content.large.length + content.files.length + content.others.length > 0;

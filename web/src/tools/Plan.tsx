@@ -2,15 +2,15 @@ import { Markdown } from "../markdown/Markdown";
 import { CopyButton } from "../ui/CopyButton";
 import type { BodyProps } from "./bodies";
 import { hasFailed, textOf } from "./call";
+import { GenericCall } from "./GenericCall";
 import { hasOutput, Output } from "./Output";
 import { Section } from "./Section";
-import { Unknown } from "./Unknown";
 
-/** The plan that was put to the user. */
+/** A plan that the agent presented to the user. */
 export function Plan(props: BodyProps<"plan">) {
   const { call, isBusy } = props;
   const plan = textOf(call.part, call.view.plan);
-  if (!plan) return <Unknown {...props} />;
+  if (!plan) return <GenericCall {...props} />;
   return (
     <>
       <Section title="Plan" aside={<CopyButton text={plan} label="Copy plan" />}>

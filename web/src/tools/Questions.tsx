@@ -1,27 +1,27 @@
 import { Circle, CircleCheckBig, CornerDownRight } from "lucide-react";
 import type { Question } from "../partita.gen";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
 import { hasFailed } from "./call";
 import { Output } from "./Output";
 import styles from "./Questions.module.css";
 
-/** What the user was asked, the choices, the answer. */
+/** Questions to the user, with the choices and the answers. */
 export function Questions({ call }: BodyProps<"question">) {
   return (
     <>
       {(call.view.questions ?? []).map((question, at) => (
-        <Asked key={at} question={question} />
+        <QuestionAndAnswer key={at} question={question} />
       ))}
       {hasFailed(call) && <Output call={call} label="Error" />}
     </>
   );
 }
 
-function Asked({ question: { text, choices = [], answer = "" } }: { question: Question }) {
+function QuestionAndAnswer({ question: { text, choices = [], answer = "" } }: { question: Question }) {
   const isChosen = (label: string) =>
     label !== "" && (answer === label || answer.split(", ").includes(label));
-  const isAmong = choices.some(({ label }) => isChosen(label));
+  const isChoice = choices.some(({ label }) => isChosen(label));
   return (
     <div className={styles.asked}>
       <p className={styles.question}>{visible(text)}</p>
@@ -39,7 +39,7 @@ function Asked({ question: { text, choices = [], answer = "" } }: { question: Qu
           ))}
         </ul>
       )}
-      {answer && !isAmong && (
+      {answer && !isChoice && (
         <p className={styles.answer}>
           <CornerDownRight size={14} aria-hidden />
           <span>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./Section.module.css";
 
-/** A named piece of a card's body, with buttons at the end of its head. */
+/** A titled section of a card, with buttons beside the title. */
 export function Section({
   title,
   aside,

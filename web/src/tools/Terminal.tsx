@@ -1,15 +1,15 @@
 import { useMemo } from "react";
-import { Coloured } from "../markdown/Code";
+import { HighlightedCode } from "../markdown/Code";
 import { CopyButton } from "../ui/CopyButton";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
 import { textOf } from "./call";
 import { LongText } from "./LongText";
-import { CopyOutput, hasOutput, Output, Rest } from "./Output";
+import { CopyOutput, hasOutput, OtherOutput, Output } from "./Output";
 import { Section } from "./Section";
 import styles from "./Terminal.module.css";
 
-/** A command, what it printed, how it ended. */
+/** A command with its output, errors and status. */
 export function Terminal({ call, isBusy }: BodyProps<"command">) {
   const { part, view } = call;
   const { command = "", description, directory, exitCode, status } = view;
@@ -22,24 +22,27 @@ export function Terminal({ call, isBusy }: BodyProps<"command">) {
         <span className={styles.prompt} aria-hidden>
           $
         </span>
-        <code className={styles.words}>
-          <Coloured text={command} language="bash" />
+        <code className={styles.code}>
+          <HighlightedCode text={command} language="bash" />
         </code>
         {command && <CopyButton text={command} label="Copy command" />}
       </div>
       {description && <p className={styles.folder}>{visible(description)}</p>}
       {directory && <p className={styles.folder}>in {visible(directory)}</p>}
       {hasOutput(call) && (
-        <Section title={errors ? "Printed" : "Output"} aside={<CopyOutput call={call} text={output} />}>
+        <Section
+          title={errors ? "Output (stdout)" : "Output"}
+          aside={<CopyOutput call={call} text={output} />}
+        >
           {isPlain ? (
             <Output call={call} colours />
           ) : (
             <>
               {output && <LongText text={output} label="Output" colours />}
-              <Rest call={call} colours />
+              <OtherOutput call={call} colours />
             </>
           )}
-          {!output && !isPlain && !errors && <p className={styles.folder}>It printed nothing.</p>}
+          {!output && !isPlain && !errors && <p className={styles.folder}>No output.</p>}
         </Section>
       )}
       {errors && (

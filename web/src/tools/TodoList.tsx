@@ -1,45 +1,45 @@
 import { Circle, CircleCheckBig, CircleDot, CircleSlash, TriangleAlert } from "lucide-react";
 import type { TodoStatus } from "../partita.gen";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
 import { hasFailed } from "./call";
+import { GenericCall } from "./GenericCall";
 import { Output } from "./Output";
 import styles from "./TodoList.module.css";
-import { Unknown } from "./Unknown";
 
-const SIGNS = {
+const ICONS = {
   pending: Circle,
   in_progress: CircleDot,
   completed: CircleCheckBig,
   cancelled: CircleSlash,
   blocked: TriangleAlert,
 } as const;
-const SAID: Readonly<Record<TodoStatus, string>> = {
+const LABELS: Readonly<Record<TodoStatus, string>> = {
   pending: "to do",
   in_progress: "in progress",
   completed: "done",
-  cancelled: "dropped",
+  cancelled: "cancelled",
   blocked: "blocked",
 };
 
-/** Things to do, each with how far it is. */
+/** To-do items with their status. */
 export function TodoList(props: BodyProps<"todos">) {
   const { call } = props;
   const { todos = [], explanation } = call.view;
-  if (!todos.length) return <Unknown {...props} />;
+  if (!todos.length) return <GenericCall {...props} />;
   return (
     <>
-      {explanation && <p className={styles.why}>{visible(explanation)}</p>}
+      {explanation && <p className={styles.explanation}>{visible(explanation)}</p>}
       <ul className={styles.list}>
         {todos.map(({ text, status = "pending" }, at) => {
-          const Sign = SIGNS[status];
+          const Icon = ICONS[status];
           return (
             <li key={at} className={styles.item} data-status={status}>
-              <Sign size={15} aria-hidden className={styles.sign} />
-              <span className="visually-hidden">{SAID[status]}: </span>
+              <Icon size={15} aria-hidden className={styles.icon} />
+              <span className="visually-hidden">{LABELS[status]}: </span>
               <span className={styles.text}>{visible(text)}</span>
               {status !== "pending" && status !== "completed" && (
-                <span className={styles.said}>{SAID[status]}</span>
+                <span className={styles.status}>{LABELS[status]}</span>
               )}
             </li>
           );

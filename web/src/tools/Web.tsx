@@ -1,32 +1,28 @@
 import { useState } from "react";
-import { Markdown } from "../markdown/Markdown";
 import type { Link } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { count, plural } from "../ui/format";
-import { OUTWARD, safeHref, visible } from "../ui/hostile";
+import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
-import { type Call, hasFailed } from "./call";
-import { CopyOutput, hasOutput, Output, Rest } from "./Output";
-import { Scrolling } from "./Scrolling";
+import { hasOutput, OtherOutput, TextOutput } from "./Output";
 import { Section } from "./Section";
 import styles from "./Web.module.css";
 
-const LONGEST_PAGE = 60_000;
 const PAGE = 20;
 
-/** A page that was fetched. */
+/** A web page that was fetched. */
 export function Fetch({ call }: BodyProps<"fetch">) {
   const { url, prompt } = call.view;
   return (
     <>
       {url && <Address url={url} />}
-      {prompt && <p className={styles.aim}>{visible(prompt)}</p>}
-      <Said call={call} title="Page" />
+      {prompt && <p className={styles.text}>{visible(prompt)}</p>}
+      {hasOutput(call) && <TextOutput call={call} title="Page" scroll={styles.page} />}
     </>
   );
 }
 
-/** A search on the web, and the pages it found. */
+/** A web search with its results. */
 export function WebSearch({ call }: BodyProps<"web-search">) {
   const { links = [] } = call.view;
   const [limit, setLimit] = useState(PAGE);
@@ -37,7 +33,7 @@ export function WebSearch({ call }: BodyProps<"web-search">) {
           <ol className={styles.links}>
             {links.slice(0, limit).map((link, at) => (
               <li key={at}>
-                <FoundPage link={link} />
+                <SearchResult link={link} />
               </li>
             ))}
           </ol>
@@ -50,32 +46,12 @@ export function WebSearch({ call }: BodyProps<"web-search">) {
           )}
         </Section>
       )}
-      {links.length > 0 && call.given.value !== undefined ? (
-        <Rest call={call} />
+      {links.length > 0 && call.content.value !== undefined ? (
+        <OtherOutput call={call} />
       ) : (
-        <Said call={call} title="Answer" />
+        hasOutput(call) && <TextOutput call={call} title="Answer" scroll={styles.page} />
       )}
     </>
-  );
-}
-
-function Said({ call, title }: { call: Call; title: string }) {
-  if (!hasOutput(call)) return null;
-  const { text, value } = call.given;
-  const isProse = text !== "" && text.length <= LONGEST_PAGE && value === undefined && !hasFailed(call);
-  return (
-    <Section title={hasFailed(call) ? "Error" : title} aside={<CopyOutput call={call} />}>
-      {isProse ? (
-        <>
-          <Scrolling className={styles.page} label={title}>
-            <Markdown text={text} live={false} />
-          </Scrolling>
-          <Rest call={call} />
-        </>
-      ) : (
-        <Output call={call} />
-      )}
-    </Section>
   );
 }
 
@@ -84,27 +60,27 @@ function Address({ url }: { url: string }) {
   if (!safe) return <p className={styles.address}>{visible(url)}</p>;
   return (
     <p className={styles.address}>
-      <a href={safe} {...OUTWARD}>
+      <a href={safe} {...EXTERNAL_LINK}>
         {visible(safe)}
       </a>
     </p>
   );
 }
 
-function FoundPage({ link: { title = "", url, text } }: { link: Link }) {
+function SearchResult({ link: { title = "", url, text } }: { link: Link }) {
   const safe = safeHref(url);
   const name = visible(title.slice(0, 300) || url.slice(0, 300));
   return (
     <>
       {safe ? (
-        <a href={safe} {...OUTWARD}>
+        <a href={safe} {...EXTERNAL_LINK}>
           {name}
         </a>
       ) : (
         <span>{name}</span>
       )}
       <span className={styles.host}> {visible(safe ? new URL(safe).host : url.slice(0, 300))}</span>
-      {text && <p className={styles.aim}>{visible(text)}</p>}
+      {text && <p className={styles.text}>{visible(text)}</p>}
     </>
   );
 }

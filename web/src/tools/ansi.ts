@@ -1,65 +1,65 @@
-/** What a terminal would make of its orders: colours as names of ours, lines written over each other folded. */
+/** Interprets ANSI escape sequences: colours become class names, overwritten lines are merged. */
 import Anser from "anser";
-import { visible } from "../ui/hostile";
+import { visible } from "../ui/sanitize";
 
 export const HUES = ["red", "green", "yellow", "blue", "magenta", "cyan"] as const;
 export type Hue = (typeof HUES)[number];
 
-/** A piece of a line, and how it looks: words such as `red`, `bold`, `on-blue`, `inverse`. */
+/** A piece of a line and its styles: names such as `red`, `bold`, `on-blue`, `inverse`. */
 export interface Span {
   readonly text: string;
-  readonly look: readonly string[];
+  readonly styles: readonly string[];
 }
 
 const ESC = "\u001b";
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the orders of a terminal begin with one
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with one
 const LINK_OR_TITLE = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
-const NO_COLOUR = /\u001b(?:\[[0-?]*[ -/]*[@-ln-~]|[()*+][0-9A-Za-z]|[=>78cDEHMNOZ])/g;
+const OTHER_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-ln-~]|[()*+][0-9A-Za-z]|[=>78cDEHMNOZ])/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const COLOUR = /\u001b\[[0-9;:]*m/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a letter printed, then stepped back over
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a character followed by a backspace
 const OVERSTRUCK = /[^\n\u0008]\u0008/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const RESETS = /^\u001b\[0*m$/;
-const MOST_CARRIED = 16;
+const MAX_CARRIED = 16;
 
-/** The orders that still hold at the end of a line, for the next one. */
+/** The colour sequences that are still active at the end of a line. */
 export type Carry = readonly string[];
 
-/** One line as spans. */
+/** Converts a line into spans. */
 export function ansiLine(line: string, carry: Carry = []): { spans: Span[]; carry: Carry } {
-  const text = folded(withoutMoves(line));
+  const text = merged(withoutOtherSequences(line));
   if (!text.includes(ESC) && carry.length === 0) return { spans: plain(text), carry };
   const entries = Anser.ansiToJson(carry.join("") + text, {
     json: true,
     use_classes: true,
     remove_empty: true,
   });
-  const spans = entries.map((entry) => ({ text: visible(entry.content), look: lookOf(entry) }));
+  const spans = entries.map((entry) => ({ text: visible(entry.content), styles: stylesOf(entry) }));
   return { spans: spans.filter((span) => span.text), carry: carried(text, carry) };
 }
 
-const plain = (text: string): Span[] => (text ? [{ text: visible(text), look: [] }] : []);
+const plain = (text: string): Span[] => (text ? [{ text: visible(text), styles: [] }] : []);
 
-const withoutMoves = (line: string): string =>
+const withoutOtherSequences = (line: string): string =>
   line.includes(ESC) || line.includes("\b")
-    ? line.replace(LINK_OR_TITLE, "").replace(NO_COLOUR, "").replace(OVERSTRUCK, "")
+    ? line.replace(LINK_OR_TITLE, "").replace(OTHER_SEQUENCES, "").replace(OVERSTRUCK, "")
     : line;
 
 function carried(text: string, carry: Carry): Carry {
-  let held = [...carry];
-  for (const [order] of text.matchAll(COLOUR)) held = RESETS.test(order) ? [] : [...held, order];
-  return held.slice(-MOST_CARRIED);
+  let active = [...carry];
+  for (const [sequence] of text.matchAll(COLOUR)) active = RESETS.test(sequence) ? [] : [...active, sequence];
+  return active.slice(-MAX_CARRIED);
 }
 
-/** What is left of a line whose beginning was written over, as by a bar of progress. */
-export function folded(line: string): string {
+/** The visible text of a line that was overwritten after carriage returns, as by a progress bar. */
+export function merged(line: string): string {
   const text = line.replace(/\r+$/, "");
   if (!text.includes("\r")) return text;
-  const tries = text.split("\r").filter(Boolean);
-  if (text.includes(ESC)) return tries.at(-1) ?? "";
-  return tries.reduce((before, after) => after + before.slice(after.length), "");
+  const versions = text.split("\r").filter(Boolean);
+  if (text.includes(ESC)) return versions.at(-1) ?? "";
+  return versions.reduce((before, after) => after + before.slice(after.length), "");
 }
 
 interface Entry {
@@ -71,7 +71,7 @@ interface Entry {
   readonly isInverted?: boolean;
 }
 
-function lookOf(entry: Entry): string[] {
+function stylesOf(entry: Entry): string[] {
   const front = colourOf(entry.fg, entry.fg_truecolor);
   const back = colourOf(entry.bg, entry.bg_truecolor);
   const decorations = entry.decorations.filter((one) =>
@@ -87,7 +87,7 @@ function lookOf(entry: Entry): string[] {
 
 const isHue = (name: string | null): name is Hue => HUES.includes(name as Hue);
 
-/** A colour of a terminal as one of ours, which can be read on every ground. */
+/** Maps a terminal colour to a colour of the theme, which is legible on every background. */
 function colourOf(name: string | null, rgb: string | null): Hue | "grey" | null {
   if (!name) return null;
   if (name === "ansi-truecolor") {
@@ -95,13 +95,13 @@ function colourOf(name: string | null, rgb: string | null): Hue | "grey" | null 
     return nearest(red, green, blue);
   }
   const palette = /^ansi-palette-(\d+)$/.exec(name);
-  if (palette) return ofPalette(Number(palette[1]));
+  if (palette) return paletteColour(Number(palette[1]));
   const plainName = name.replace(/^ansi-(?:bright-)?/, "");
   if (isHue(plainName)) return plainName;
   return name === "ansi-bright-black" ? "grey" : null;
 }
 
-function ofPalette(index: number): Hue | "grey" | null {
+function paletteColour(index: number): Hue | "grey" | null {
   if (index >= 232) return index < 248 ? "grey" : null;
   const cube = index - 16;
   const level = (step: number) => (step ? 55 + 40 * step : 0);

@@ -1,14 +1,14 @@
-/** The lines of a blob, fetched piece by piece. */
+/** The lines of a blob, loaded in pieces. */
 import { useCallback, useMemo, useRef, useState } from "react";
-import { type BlobPiece, useViewing } from "../viewing/viewing";
+import { type BlobPiece, useRenderContext } from "../context/renderContext";
 import { Lines } from "./lines";
-import { NEXT } from "./outputs";
+import { NEXT_BYTES } from "./outputs";
 
-/** Bytes in, lines out: a character that was cut between two pieces is put together again. */
-export class Gathering {
+/** Decodes pieces of bytes into lines. A character that is split between two pieces is decoded correctly. */
+export class LineDecoder {
   readonly lines: Lines;
   loaded = 0;
-  private readonly decoder = new TextDecoder();
+  private readonly utf8 = new TextDecoder();
 
   constructor(
     readonly size: number,
@@ -20,7 +20,7 @@ export class Gathering {
   add(data: Uint8Array<ArrayBuffer>): void {
     this.loaded += data.length;
     const isLast = this.loaded >= this.size;
-    this.lines.add(this.decoder.decode(data, { stream: !isLast }), isLast);
+    this.lines.add(this.utf8.decode(data, { stream: !isLast }), isLast);
   }
 }
 
@@ -33,28 +33,28 @@ export interface BlobLines {
 }
 
 export function useBlobLines(url: string, first: BlobPiece, colours: boolean): BlobLines {
-  const { loadBlob } = useViewing();
-  const gathering = useMemo(() => {
-    const made = new Gathering(first.size, colours);
-    made.add(first.data);
-    return made;
+  const { loadBlob } = useRenderContext();
+  const decoder = useMemo(() => {
+    const created = new LineDecoder(first.size, colours);
+    created.add(first.data);
+    return created;
   }, [first, colours]);
   const [, setLoaded] = useState(0);
   const [isLoading, setLoading] = useState(false);
   const isBusy = useRef(false);
   const more = useCallback(async () => {
-    if (isBusy.current || gathering.loaded >= gathering.size) return;
+    if (isBusy.current || decoder.loaded >= decoder.size) return;
     isBusy.current = true;
     setLoading(true);
     try {
-      const from = gathering.loaded;
-      const piece = await loadBlob(url, from, Math.min(from + NEXT, gathering.size) - 1);
-      gathering.add(piece.data);
-      setLoaded(gathering.loaded);
+      const from = decoder.loaded;
+      const piece = await loadBlob(url, from, Math.min(from + NEXT_BYTES, decoder.size) - 1);
+      decoder.add(piece.data);
+      setLoaded(decoder.loaded);
     } finally {
       isBusy.current = false;
       setLoading(false);
     }
-  }, [url, gathering, loadBlob]);
-  return { lines: gathering.lines.all, loaded: gathering.loaded, size: gathering.size, isLoading, more };
+  }, [url, decoder, loadBlob]);
+  return { lines: decoder.lines.all, loaded: decoder.loaded, size: decoder.size, isLoading, more };
 }

@@ -1,4 +1,4 @@
-/** Icon and component of each kind of call. */
+/** The icon and the component of each kind of tool call. */
 import {
   Bot,
   FileDiff,
@@ -15,18 +15,18 @@ import {
   Wrench,
 } from "lucide-react";
 import type { ComponentType } from "react";
+import type { PartPlace } from "../context/renderContext";
 import type { ToolView } from "../partita.gen";
-import type { PartPlace } from "../viewing/viewing";
 import { Agent, Network } from "./Agent";
 import { Changes } from "./Changes";
 import type { Call } from "./call";
 import { FileRead } from "./FileRead";
+import { GenericCall } from "./GenericCall";
 import { Plan } from "./Plan";
 import { Questions } from "./Questions";
-import { SearchFound } from "./SearchFound";
+import { SearchResults } from "./SearchResults";
 import { Terminal } from "./Terminal";
 import { TodoList } from "./TodoList";
-import { Unknown } from "./Unknown";
 import { Fetch, WebSearch } from "./Web";
 
 export type Kind = ToolView["kind"];
@@ -35,7 +35,7 @@ type Of<K extends Kind> = Extract<ToolView, { readonly kind: K }>;
 export interface BodyProps<K extends Kind = Kind> {
   readonly call: Call<Of<K>>;
   readonly place: PartPlace;
-  /** It is running. */
+  /** The call is running. */
   readonly isBusy: boolean;
 }
 
@@ -43,7 +43,7 @@ const BODIES: { readonly [K in Kind]: ComponentType<BodyProps<K>> } = {
   command: Terminal,
   edit: Changes,
   read: FileRead,
-  search: SearchFound,
+  search: SearchResults,
   todos: TodoList,
   plan: Plan,
   question: Questions,
@@ -51,12 +51,12 @@ const BODIES: { readonly [K in Kind]: ComponentType<BodyProps<K>> } = {
   "web-search": WebSearch,
   agent: Agent,
   network: Network,
-  other: Unknown,
+  other: GenericCall,
 };
 
-/** What draws the body of a call. A kind that this page does not know is drawn as input and output. */
+/** The component for the body of a call. GenericCall kinds show input and output. */
 export const bodyOf = (view: ToolView): ComponentType<BodyProps> =>
-  (BODIES[view.kind] ?? Unknown) as ComponentType<BodyProps>;
+  (BODIES[view.kind] ?? GenericCall) as ComponentType<BodyProps>;
 
 const ICONS: Readonly<Record<Kind, LucideIcon>> = {
   command: SquareTerminal,

@@ -1,60 +1,60 @@
-/** A tool call ready to be drawn: the server's view of it, and its output with large values loaded or located. */
+/** A tool call for display: the server's view of it, and its output with large values loaded or referenced. */
 import type { FilePart, ImagePart, ToolCallPart, ToolOutput, ToolText, ToolView } from "../partita.gen";
 import { isObject, member } from "./json";
 
-/** A value too large to stand in a message: where it is, and what it was. */
-export interface Large {
+/** A reference to a value that is too large for a message. */
+export interface LargeValue {
   readonly url: string;
   readonly kind: "text" | "json";
 }
 
-/** What a tool returned: text, or a value, and beside them files. */
-export interface Given {
+/** The content of an output: text or a JSON value, files, and references to large values. */
+export interface OutputContent {
   readonly text: string;
   readonly value: unknown;
   readonly files: readonly (ImagePart | FilePart)[];
-  /** Other items, and their places in the output. */
-  readonly others: readonly { readonly at: number; readonly item: unknown }[];
-  readonly large: readonly Large[];
+  /** Other items with their indexes in the output. */
+  readonly others: readonly { readonly index: number; readonly item: unknown }[];
+  readonly large: readonly LargeValue[];
 }
 
-/** A call, as the components that draw it receive it. */
+/** The props of the components that display a call. */
 export interface Call<V extends ToolView = ToolView> {
   readonly part: ToolCallPart;
   readonly view: V;
-  readonly given: Given;
+  readonly content: OutputContent;
 }
 
-/** Large values that have been loaded whole, by their address. */
+/** LargeValue values that have been loaded completely, by URL. */
 export type Loaded = ReadonlyMap<string, unknown>;
 
 const NOTHING_LOADED: Loaded = new Map();
 const REFERENCE = /^(blob:sha256:[0-9a-f]{64})#(text|json)$/;
 
-/** The reference that a text is, if it is one. */
-export function largeOf(value: unknown): Large | null {
+/** Parses a reference to a large value; null if the value is not a reference. */
+export function parseReference(value: unknown): LargeValue | null {
   const found = typeof value === "string" ? REFERENCE.exec(value) : null;
-  return found?.[1] ? { url: found[1], kind: found[2] as Large["kind"] } : null;
+  return found?.[1] ? { url: found[1], kind: found[2] as LargeValue["kind"] } : null;
 }
 
-/** The call with the large values of its output that have been loaded; the same one when there are none. */
+/** The call with loaded values in place of references; the same object if nothing has been loaded. */
 export function withLoaded(part: ToolCallPart, loaded: Loaded): ToolCallPart {
   const { output } = part;
-  const real = (value: unknown): unknown => {
-    const reference = largeOf(value);
+  const resolve = (value: unknown): unknown => {
+    const reference = parseReference(value);
     return reference && loaded.has(reference.url) ? loaded.get(reference.url) : value;
   };
   if (!loaded.size || !output || !("value" in output)) return part;
   const value =
     output.type === "content"
-      ? output.value.map((item) => (item.type === "text" ? { ...item, text: real(item.text) } : item))
-      : real(output.value);
+      ? output.value.map((item) => (item.type === "text" ? { ...item, text: resolve(item.text) } : item))
+      : resolve(output.value);
   const type = output.type === "text" && typeof value !== "string" ? "json" : output.type;
   return { ...part, output: { ...output, type, value } as ToolOutput };
 }
 
-/** What an output holds. */
-export function givenOf(output: ToolOutput | undefined, loaded: Loaded = NOTHING_LOADED): Given {
+/** The content of an output. */
+export function contentOf(output: ToolOutput | undefined, loaded: Loaded = NOTHING_LOADED): OutputContent {
   switch (output?.type) {
     case "text":
     case "error-text":
@@ -72,8 +72,8 @@ export function givenOf(output: ToolOutput | undefined, loaded: Loaded = NOTHING
           | ImagePart
           | FilePart
         )[],
-        others: items.flatMap((item, at) =>
-          ["text", "image", "file"].includes(item.type) ? [] : [{ at, item }],
+        others: items.flatMap((item, index) =>
+          ["text", "image", "file"].includes(item.type) ? [] : [{ index, item }],
         ),
       };
     }
@@ -82,13 +82,13 @@ export function givenOf(output: ToolOutput | undefined, loaded: Loaded = NOTHING
   }
 }
 
-/** Values one after another: texts are joined, a single other value stays one. */
-function resolved(values: readonly unknown[], loaded: Loaded): Given {
-  const large: Large[] = [];
+/** Joins texts; another value is kept as it is. */
+function resolved(values: readonly unknown[], loaded: Loaded): OutputContent {
+  const large: LargeValue[] = [];
   const texts: string[] = [];
   let value: unknown;
   for (const one of values) {
-    const reference = largeOf(one);
+    const reference = parseReference(one);
     const real = reference ? loaded.get(reference.url) : one;
     if (reference && real === undefined) large.push(reference);
     else if (typeof real === "string") texts.push(real);
@@ -97,12 +97,12 @@ function resolved(values: readonly unknown[], loaded: Loaded): Given {
   return { text: texts.join("\n"), value, files: [], others: [], large };
 }
 
-/** The text that a view means: its own, or the one that it locates in the call. */
+/** The text of a view: literal, or located in the call. */
 export function textOf(part: ToolCallPart, located: ToolText | undefined): string {
   if (!located) return "";
   if (located.text !== undefined) return located.text;
   const { path = [], skipLines = 0, lineCount, separator } = located;
-  const text = path.length === 1 && path[0] === "output" ? givenOf(part.output).text : textAt(part, path);
+  const text = path.length === 1 && path[0] === "output" ? contentOf(part.output).text : textAt(part, path);
   if (!skipLines && lineCount === undefined && !separator) return text;
   const end = lineCount === undefined ? undefined : skipLines + lineCount;
   const lines = text.split("\n").slice(skipLines, end);

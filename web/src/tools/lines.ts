@@ -1,20 +1,20 @@
-/** A text that comes piece by piece, as lines short enough to draw. */
-import { visible } from "../ui/hostile";
+/** Splits a text that arrives in pieces into lines that are short enough to render. */
+import { visible } from "../ui/sanitize";
 import { ansiLine, type Carry, type Span } from "./ansi";
 
-export interface DrawnLine {
+export interface TextLine {
   readonly spans: readonly Span[];
-  /** Which line of the text it is, from 1; the rest of a long line has none. */
+  /** The line number, from 1. The continuation of a long line has none. */
   readonly number?: number;
-  /** The line goes on in the next one. */
-  readonly goesOn: boolean;
+  /** The line continues in the next one. */
+  readonly continues: boolean;
 }
 
-export const LONGEST_LINE = 10_000;
+export const MAX_LINE_LENGTH = 10_000;
 
-/** Takes pieces, gives lines. The last line stays open until the text is whole. */
+/** Splits pieces of text into lines. The last line is incomplete until the last piece. */
 export class Lines {
-  readonly all: DrawnLine[] = [];
+  readonly all: TextLine[] = [];
   private open = "";
   private carry: Carry = [];
   private count = 0;
@@ -31,46 +31,46 @@ export class Lines {
     } else this.drainLongLine();
   }
 
-  /** A line without an end must not be held back, nor joined again and again. */
+  /** Emits the beginning of a very long line, so that it is not joined with every piece. */
   private drainLongLine(): void {
-    if (this.open.length <= 2 * LONGEST_LINE || this.open.includes("\r")) return;
-    const end = cutAt(this.open, Math.floor(this.open.length / LONGEST_LINE) * LONGEST_LINE);
+    if (this.open.length <= 2 * MAX_LINE_LENGTH || this.open.includes("\r")) return;
+    const end = cutAt(this.open, Math.floor(this.open.length / MAX_LINE_LENGTH) * MAX_LINE_LENGTH);
     this.push(this.open.slice(0, end), true);
     this.open = this.open.slice(end);
-    this.count--; // the rest belongs to the same line
+    this.count--; // the rest has the same line number
   }
 
-  private push(line: string, goesOn = false): void {
+  private push(line: string, continues = false): void {
     this.count++;
-    let number: number | undefined = this.all.at(-1)?.goesOn ? undefined : this.count;
+    let number: number | undefined = this.all.at(-1)?.continues ? undefined : this.count;
     for (let at = 0; at === 0 || at < line.length; ) {
-      const end = cutAt(line, at + LONGEST_LINE);
-      this.draw(line.slice(at, end), number, goesOn || end < line.length);
+      const end = cutAt(line, at + MAX_LINE_LENGTH);
+      this.append(line.slice(at, end), number, continues || end < line.length);
       number = undefined;
       at = end || 1;
     }
   }
 
-  private draw(text: string, number: number | undefined, goesOn: boolean): void {
+  private append(text: string, number: number | undefined, continues: boolean): void {
     if (this.colours) {
       const { spans, carry } = ansiLine(text, this.carry);
       this.carry = carry;
-      this.all.push({ spans, number, goesOn });
+      this.all.push({ spans, number, continues });
     } else {
       const shown = visible(text.replace(/\r$/, ""));
-      this.all.push({ spans: shown ? [{ text: shown, look: [] }] : [], number, goesOn });
+      this.all.push({ spans: shown ? [{ text: shown, styles: [] }] : [], number, continues });
     }
   }
 }
 
-/** Not between the halves of a character. */
+/** The index, moved so that it does not split a surrogate pair. */
 function cutAt(text: string, at: number): number {
   const isHalf = at < text.length && /[\ud800-\udbff]/.test(text[at - 1] ?? "");
   return Math.min(isHalf ? at - 1 : at, text.length);
 }
 
-/** The lines of a text that is there. */
-export function drawnLines(text: string, colours = false): readonly DrawnLine[] {
+/** The lines of a complete text. */
+export function linesOf(text: string, colours = false): readonly TextLine[] {
   const lines = new Lines(colours);
   lines.add(text, true);
   return lines.all;

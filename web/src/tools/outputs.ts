@@ -1,55 +1,55 @@
-/** Large outputs: fetched when somebody looks, small ones whole, of others the beginning. */
+/** Loads large outputs when a card is opened: small ones completely, of others the first bytes. */
 import { useEffect, useMemo, useState } from "react";
+import { type BlobPiece, type RenderContext, useRenderContext } from "../context/renderContext";
 import type { ToolCallPart } from "../partita.gen";
-import { type BlobPiece, useViewing, type Viewing } from "../viewing/viewing";
-import { type Given, givenOf, type Large, type Loaded, withLoaded } from "./call";
-import { parsed } from "./json";
+import { contentOf, type LargeValue, type Loaded, type OutputContent, withLoaded } from "./call";
+import { parseJson } from "./json";
 
-export const FIRST = 64 * 1024;
-export const NEXT = 256 * 1024;
-const LARGEST_TREE = 1_000_000;
+export const FIRST_BYTES = 64 * 1024;
+export const NEXT_BYTES = 256 * 1024;
+const MAX_JSON_BYTES = 1_000_000;
 
 interface Fetched {
   readonly whole: Loaded;
-  readonly firsts: ReadonlyMap<string, BlobPiece>;
+  readonly firstPieces: ReadonlyMap<string, BlobPiece>;
 }
 
-const NOTHING: Fetched = { whole: new Map(), firsts: new Map() };
+const NOTHING: Fetched = { whole: new Map(), firstPieces: new Map() };
 
-interface Reading {
-  /** The call, with the outputs that have been loaded whole. */
+interface LoadedCall {
+  /** The call with the outputs that have been loaded completely. */
   readonly part: ToolCallPart;
-  readonly given: Given;
-  /** The beginnings of what is too large to be shown at once, by address. */
-  readonly firsts: ReadonlyMap<string, BlobPiece>;
+  readonly content: OutputContent;
+  /** The first bytes of outputs that are too large to display at once, by URL. */
+  readonly firstPieces: ReadonlyMap<string, BlobPiece>;
   readonly error: unknown;
   readonly retry: () => void;
 }
 
-/** A call with its output, as far as it is to be had; nothing is fetched before `isOpen`. */
-export function useReading(call: ToolCallPart, isOpen: boolean): Reading {
-  const { loadBlob } = useViewing();
+/** A call with its output as far as it is loaded. Nothing is loaded before `isOpen`. */
+export function useLoadedCall(call: ToolCallPart, isOpen: boolean): LoadedCall {
+  const { loadBlob } = useRenderContext();
   const [fetched, setFetched] = useState(NOTHING);
   const [error, setError] = useState<unknown>(null);
   const [tries, setTries] = useState(0);
   const part = useMemo(() => withLoaded(call, fetched.whole), [call, fetched]);
-  const given = useMemo(() => givenOf(part.output), [part]);
-  const missing = given.large.filter((one) => !fetched.firsts.has(one.url));
+  const content = useMemo(() => contentOf(part.output), [part]);
+  const missing = content.large.filter((one) => !fetched.firstPieces.has(one.url));
   const key = missing.map((one) => one.url).join(" ");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the addresses say what is missing; a list is new each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` identifies what is missing; the array is new on each render
   useEffect(() => {
     if (!isOpen || !missing.length) return;
-    let isGone = false;
+    let isCancelled = false;
     setError(null);
-    Promise.all(missing.map((large) => fetchLarge(large, loadBlob))).then(
-      (found) => !isGone && setFetched((before) => merged(before, found)),
-      (problem: unknown) => !isGone && setError(problem),
+    Promise.all(missing.map((large) => fetchValue(large, loadBlob))).then(
+      (found) => !isCancelled && setFetched((before) => merged(before, found)),
+      (problem: unknown) => !isCancelled && setError(problem),
     );
     return () => {
-      isGone = true;
+      isCancelled = true;
     };
   }, [isOpen, key, tries, loadBlob]);
-  return { part, given, firsts: fetched.firsts, error, retry: () => setTries(tries + 1) };
+  return { part, content, firstPieces: fetched.firstPieces, error, retry: () => setTries(tries + 1) };
 }
 
 interface FetchedOne {
@@ -58,12 +58,12 @@ interface FetchedOne {
   readonly first?: BlobPiece;
 }
 
-async function fetchLarge({ url, kind }: Large, load: Viewing["loadBlob"]): Promise<FetchedOne> {
-  const first = await load(url, 0, FIRST - 1);
+async function fetchValue({ url, kind }: LargeValue, load: RenderContext["loadBlob"]): Promise<FetchedOne> {
+  const first = await load(url, 0, FIRST_BYTES - 1);
   const isWhole = first.data.length >= first.size;
   if (kind === "text") return isWhole ? { url, whole: decoded(first) } : { url, first };
-  if (!isWhole && first.size > LARGEST_TREE) return { url, first };
-  const value = parsed(decoded(isWhole ? first : await load(url)));
+  if (!isWhole && first.size > MAX_JSON_BYTES) return { url, first };
+  const value = parseJson(decoded(isWhole ? first : await load(url)));
   return value === undefined ? { url, first } : { url, whole: value };
 }
 
@@ -71,10 +71,10 @@ const decoded = (piece: BlobPiece): string => new TextDecoder().decode(piece.dat
 
 function merged(before: Fetched, found: readonly FetchedOne[]): Fetched {
   const whole = new Map(before.whole);
-  const firsts = new Map(before.firsts);
+  const firstPieces = new Map(before.firstPieces);
   for (const one of found) {
-    if (one.first) firsts.set(one.url, one.first);
+    if (one.first) firstPieces.set(one.url, one.first);
     else whole.set(one.url, one.whole);
   }
-  return { whole, firsts };
+  return { whole, firstPieces };
 }

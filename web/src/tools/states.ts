@@ -1,62 +1,64 @@
-/** How far a call has come, in a sign and a few words that need no colour. */
+/** The state of a call as a tone and a label, so that it does not depend on colour. */
 import type { ToolCallPart } from "../partita.gen";
 
 export type Tone = "quiet" | "ok" | "busy" | "asks" | "warn" | "bad";
 
 export interface CallState {
-  /** The state on the card: that of the call, or that nothing came because something stopped it. */
+  /** The state of the call, or `interrupted`. */
   readonly name: ToolCallPart["state"] | "interrupted";
   readonly tone: Tone;
-  readonly words: string;
-  /** The reason that somebody gave. */
+  readonly label: string;
+  /** The reason of an approval, a denial or an interruption. */
   readonly reason: string;
 }
 
 const INTERRUPTIONS: ReadonlyMap<string, string> = new Map([
   ["aborted", "Stopped"],
   ["timeout", "Timed out"],
-  ["lost", "Lost: no result"],
+  ["lost", "Lost, no result"],
 ]);
 
-/** The state of a call. What came of it counts for more than what its state says. `waits`: for this side. */
-export function stateOf(call: ToolCallPart, live: boolean, waits = false): CallState {
-  const said = (
+/**
+ * The state of a call. Its output takes precedence over its `state`. `isPending`: a client-side call without output.
+ */
+export function stateOf(call: ToolCallPart, live: boolean, isPending = false): CallState {
+  const state = (
     tone: Tone,
-    words: string,
+    label: string,
     reason?: string,
     name: CallState["name"] = call.state,
-  ): CallState => ({ name, tone, words, reason: reason ?? "" });
+  ): CallState => ({ name, tone, label, reason: reason ?? "" });
   const { output, approval } = call;
   const denied = () => {
     const why = output?.type === "execution-denied" ? output.reason : undefined;
-    return said("bad", `Denied${by(call)}`, why ?? approval?.reason, "output-denied");
+    return state("bad", `Denied${by(call)}`, why ?? approval?.reason, "output-denied");
   };
   if (output?.type === "interrupted")
-    return said("warn", INTERRUPTIONS.get(output.reason) ?? "Interrupted", output.message, "interrupted");
+    return state("warn", INTERRUPTIONS.get(output.reason) ?? "Interrupted", output.message, "interrupted");
   if (output?.type === "execution-denied") return denied();
   if (output?.type === "error-text" || output?.type === "error-json")
-    return said("bad", "Failed", undefined, "output-error");
+    return state("bad", "Failed", undefined, "output-error");
   switch (call.state) {
     case "input-streaming":
-      return live ? said("busy", "Writing input") : said("warn", "Input not whole");
+      return live ? state("busy", "Writing input") : state("warn", "Input incomplete");
     case "input-available":
-      if (waits) return said("asks", "Waiting for your side");
-      return live ? said("busy", "Running") : said("warn", "No result");
+      if (isPending) return state("asks", "Waiting for you");
+      return live ? state("busy", "Running") : state("warn", "No result");
     case "approval-requested":
-      return said("asks", "Waiting for approval", approval?.requestReason);
+      return state("asks", "Waiting for approval", approval?.requestReason);
     case "approval-responded":
       if (approval?.approved === false) return denied();
       return live
-        ? said("busy", `Approved${by(call)}, running`, approval?.reason)
-        : said("warn", `Approved${by(call)}, no result`, approval?.reason);
+        ? state("busy", `Approved${by(call)}, running`, approval?.reason)
+        : state("warn", `Approved${by(call)}, no result`, approval?.reason);
     case "output-denied":
       return denied();
     case "output-error":
-      return said("bad", "Failed");
+      return state("bad", "Failed");
     case "output-available":
       if (call.preliminary)
-        return live ? said("busy", "Running, output so far") : said("warn", "Preliminary only");
-      return said("ok", "Done", approval?.approved ? approval.reason : undefined);
+        return live ? state("busy", "Running, partial output") : state("warn", "Partial output only");
+      return state("ok", "Done", approval?.approved ? approval.reason : undefined);
   }
 }
 
@@ -65,13 +67,13 @@ function by(call: ToolCallPart): string {
   return call.approval?.respondedBy ? ` by ${call.approval.respondedBy}` : "";
 }
 
-/** What else is to be known about a call. */
+/** Further facts about a call. */
 export function notesOf(call: ToolCallPart): string[] {
   const isApproved =
     call.approval?.approved === true && call.state !== "approval-responded" && !call.approval.isAutomatic;
   return [
     ...(isApproved ? [`approved${by(call)}`] : []),
     ...(call.providerExecuted ? ["run by the provider"] : []),
-    ...(call.unavailable ? ["the tool is gone"] : []),
+    ...(call.unavailable ? ["tool no longer available"] : []),
   ];
 }

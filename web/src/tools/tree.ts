@@ -1,65 +1,65 @@
-/** The rows of a JSON value: flat, however deep it is. */
+/** Flattens a JSON value into rows. */
 import { isObject, type JsonObject } from "./json";
 
 export const PAGE = 100;
-export const LONG_STRING = 300;
-const MOST_OPENED = 400; // rows that are opened without being asked
+export const MAX_STRING = 300;
+const MAX_AUTO_OPENED = 400; // rows that are expanded automatically
 
-type Holder = readonly unknown[] | JsonObject;
+type Container = readonly unknown[] | JsonObject;
 
 export interface TreeRow {
   readonly depth: number;
   readonly name: string | number | null;
   readonly value: unknown;
-  readonly kind: "holder" | "leaf" | "more";
+  readonly kind: "container" | "leaf" | "more";
   readonly isOpen: boolean;
-  /** Of a holder: how many members it has; of `more`: how many are not shown yet. */
+  /** Of a container, its number of members; of `more`, the number of hidden members. */
   readonly count: number;
-  readonly parent: Holder | null;
+  readonly parent: Container | null;
 }
 
-/** What somebody opened or closed, and how much of what is open is shown. */
-export interface Opened {
-  readonly holders: ReadonlyMap<object, boolean>;
+/** The containers that the user has expanded or collapsed, and the visible pages of each. */
+export interface TreeState {
+  readonly containers: ReadonlyMap<object, boolean>;
   readonly pages: ReadonlyMap<object, number>;
 }
 
-export const isHolder = (value: unknown): value is Holder => Array.isArray(value) || isObject(value);
+export const isContainer = (value: unknown): value is Container => Array.isArray(value) || isObject(value);
 
-const sizeOf = (holder: Holder): number =>
-  Array.isArray(holder) ? holder.length : Object.keys(holder).length;
+const sizeOf = (container: Container): number =>
+  Array.isArray(container) ? container.length : Object.keys(container).length;
 
-type Waiting = Pick<TreeRow, "depth" | "name" | "value" | "parent"> & { readonly more?: number };
+type PendingRow = Pick<TreeRow, "depth" | "name" | "value" | "parent"> & { readonly more?: number };
 
-/** The rows in sight; `levels` are open unless somebody closed them. */
-export function treeRows(value: unknown, levels: number, { holders, pages }: Opened): TreeRow[] {
+/** The visible rows. The first `levels` levels are expanded by default. */
+export function treeRows(value: unknown, levels: number, { containers, pages }: TreeState): TreeRow[] {
   const rows: TreeRow[] = [];
-  const waiting: Waiting[] = [{ depth: 0, name: null, value, parent: null }];
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
+  const pending: PendingRow[] = [{ depth: 0, name: null, value, parent: null }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
     const { more, ...row } = next;
     if (more !== undefined) {
       rows.push({ ...row, kind: "more", isOpen: false, count: more });
-    } else if (!isHolder(row.value)) {
+    } else if (!isContainer(row.value)) {
       rows.push({ ...row, kind: "leaf", isOpen: false, count: 0 });
     } else {
       const count = sizeOf(row.value);
-      const byItself = row.depth < levels && rows.length < MOST_OPENED && count > 0;
-      const isOpen = count > 0 && (holders.get(row.value) ?? byItself);
-      rows.push({ ...row, kind: "holder", isOpen, count });
+      const isAutoOpen = row.depth < levels && rows.length < MAX_AUTO_OPENED && count > 0;
+      const isOpen = count > 0 && (containers.get(row.value) ?? isAutoOpen);
+      rows.push({ ...row, kind: "container", isOpen, count });
       if (isOpen)
-        waiting.push(...members(row.value, row.depth + 1, pages.get(row.value) ?? 1, count).reverse());
+        pending.push(...members(row.value, row.depth + 1, pages.get(row.value) ?? 1, count).reverse());
     }
   }
   return rows;
 }
 
-function members(holder: Holder, depth: number, pages: number, count: number): Waiting[] {
+function members(container: Container, depth: number, pages: number, count: number): PendingRow[] {
   const shown = Math.min(count, pages * PAGE);
-  const found: Waiting[] = Array.isArray(holder)
-    ? holder.slice(0, shown).map((value, name) => ({ depth, name, value, parent: holder }))
-    : Object.entries(holder)
+  const found: PendingRow[] = Array.isArray(container)
+    ? container.slice(0, shown).map((value, name) => ({ depth, name, value, parent: container }))
+    : Object.entries(container)
         .slice(0, shown)
-        .map(([name, value]) => ({ depth, name, value, parent: holder }));
-  if (shown < count) found.push({ depth, name: null, value: null, parent: holder, more: count - shown });
+        .map(([name, value]) => ({ depth, name, value, parent: container }));
+  if (shown < count) found.push({ depth, name: null, value: null, parent: container, more: count - shown });
   return found;
 }

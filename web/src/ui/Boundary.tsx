@@ -2,9 +2,9 @@ import { Component, type ReactNode } from "react";
 
 interface Props {
   readonly children: ReactNode;
-  /** What the children are drawn from. After an error they are drawn again when it has changed. */
+  /** The data of the children. After an error they render again when it changes. */
   readonly value: unknown;
-  /** Drawn in place of children that threw. */
+  /** Rendered in place of children that threw. */
   readonly fallback: (error: unknown) => ReactNode;
 }
 
@@ -13,7 +13,7 @@ interface State {
   readonly failed: { readonly error: unknown } | null;
 }
 
-/** Contains an error of its children: without it React removes the whole page. */
+/** Contains an error of its children. Without it React unmounts the whole page. */
 export class Boundary extends Component<Props, State> {
   override state: State = { value: this.props.value, failed: null };
 

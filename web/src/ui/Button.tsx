@@ -7,7 +7,6 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly icon?: ReactNode;
 }
 
-/** Something to press that does something. */
 export function Button({ kind = "plain", small, icon, children, className, ...rest }: Props) {
   const names = [styles.button, styles[kind], small && styles.small, className].filter(Boolean).join(" ");
   return (
@@ -19,12 +18,12 @@ export function Button({ kind = "plain", small, icon, children, className, ...re
 }
 
 interface IconProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** What it does: its name for those who do not see it, and its tooltip. */
+  /** The accessible name and the tooltip. */
   readonly label: string;
   readonly pressed?: boolean;
 }
 
-/** A button that is a picture alone. */
+/** A button with an icon and no text. */
 export function IconButton({ label, pressed, children, className, ...rest }: IconProps) {
   return (
     <button

@@ -2,7 +2,7 @@ import { Check, Copy } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { IconButton } from "./Button";
 
-/** Copies a text, which may have to be fetched first. */
+/** Copies a text, or the result of a function. */
 export function CopyButton({
   text,
   label,

@@ -8,11 +8,11 @@ interface Props {
   readonly onClose: () => void;
   readonly children: ReactNode;
   readonly wide?: boolean;
-  /** Beside the page, from the right, and the page stays in use. */
+  /** A non-modal panel at the right. */
   readonly side?: boolean;
 }
 
-/** A window above the page. The browser keeps the focus in it, and Escape closes it. */
+/** A dialog. Escape closes it. */
 export function Dialog({ title, onClose, children, wide, side }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

@@ -6,32 +6,33 @@ interface Props {
   readonly head: ReactNode;
   readonly children: ReactNode;
   readonly open?: boolean;
-  /** Buttons at the end of the head; pressing them does not fold. */
+  /** Buttons at the end of the head; clicking them does not toggle the fold. */
   readonly aside?: ReactNode;
   readonly className?: string;
 }
 
-/** A wish that everything below be open, or closed: a new object is a new wish. */
+/** Expands or collapses all folds below the provider each time its value is a new object. */
 export const FoldAll = createContext<{ readonly open: boolean } | null>(null);
 
-/** A head that opens and closes what is below it. What is closed is not drawn. */
-export function Fold({ head, children, open = false, aside, className }: Props) {
+/** The open state of a fold: the user's last choice for it, or a later choice for all folds. */
+export function useFold<T>(initial: T): [boolean | T, (isOpen: boolean) => void] {
   const all = useContext(FoldAll);
-  const [heard, setHeard] = useState(all);
-  const [isOpen, setOpen] = useState(all?.open ?? open);
-  if (all !== heard) {
-    setHeard(all);
+  const [lastAll, setLastAll] = useState(all);
+  const [isOpen, setOpen] = useState<boolean | T>(all?.open ?? initial);
+  if (all !== lastAll) {
+    setLastAll(all);
     if (all) setOpen(all.open);
   }
+  return [isOpen, setOpen];
+}
+
+/** A head that expands and collapses its children. Collapsed children are not rendered. */
+export function Fold({ head, children, open = false, aside, className }: Props) {
+  const [isOpen, setOpen] = useFold(open);
   return (
     <div className={[styles.fold, className].filter(Boolean).join(" ")}>
       <div className={styles.line}>
-        <button
-          type="button"
-          className={styles.head}
-          aria-expanded={isOpen}
-          onClick={() => setOpen((was) => !was)}
-        >
+        <button type="button" className={styles.head} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <ChevronRight size={14} className={styles.sign} aria-hidden />
           {head}
         </button>

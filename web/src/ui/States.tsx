@@ -3,7 +3,7 @@ import { Problem } from "../api/client";
 import { Button } from "./Button";
 import styles from "./States.module.css";
 
-/** There is nothing to show, and what one can do about it. */
+/** An empty state, with a hint. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className={styles.state}>
@@ -13,20 +13,20 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** Something went wrong: what, where, what to do. */
+/** An error: what happened, where, and what to do. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
-  const told = error instanceof Problem ? error : undefined;
+  const problem = error instanceof Problem ? error : undefined;
   return (
     <div className={styles.state} role="alert">
       <p className={styles.title}>{error instanceof Error ? error.message : String(error)}</p>
-      {told?.where && <p>at {told.where}</p>}
-      {told?.hint && <p>{told.hint}</p>}
+      {problem?.where && <p>at {problem.where}</p>}
+      {problem?.hint && <p>{problem.hint}</p>}
       {retry && <Button onClick={retry}>Try again</Button>}
     </div>
   );
 }
 
-/** It is coming. Said after a moment, lest it flickers. */
+/** A loading indicator. It appears after a delay, so that it does not flicker. */
 export function Loading({ what = "Loading" }: { what?: string }) {
   return (
     <div className={`${styles.state} ${styles.loading}`} role="status">

@@ -12,8 +12,7 @@ interface Toast {
 interface Options {
   readonly bad?: boolean;
   readonly action?: Toast["action"];
-  /** Milliseconds; 6,000 unless said. */
-  readonly lasts?: number;
+  readonly milliseconds?: number;
 }
 
 let toasts: readonly Toast[] = [];
@@ -27,19 +26,19 @@ function set(next: readonly Toast[]): void {
 
 const dismiss = (id: number) => set(toasts.filter((one) => one.id !== id));
 
-/** Say something in passing; gives how to take it back. */
-export function toast(text: string, { bad = false, action, lasts = 6000 }: Options = {}): () => void {
+/** Shows a message for some seconds. Returns a function that removes it. */
+export function toast(text: string, { bad = false, action, milliseconds = 6000 }: Options = {}): () => void {
   const id = ++last;
   set([...toasts, { id, text, bad, action }]);
-  setTimeout(() => dismiss(id), lasts);
+  setTimeout(() => dismiss(id), milliseconds);
   return () => dismiss(id);
 }
 
-/** Say that something went wrong, with what to do about it. */
+/** Shows an error with its hint. */
 export function toastError(error: unknown): void {
   const hint = (error as { hint?: string }).hint;
   const text = error instanceof Error ? error.message : String(error);
-  toast(hint ? `${text} ${hint}` : text, { bad: true, lasts: 10_000 });
+  toast(hint ? `${text} ${hint}` : text, { bad: true, milliseconds: 10_000 });
 }
 
 function subscribe(changed: () => void): () => void {

@@ -1,4 +1,4 @@
-/** Keys that do something anywhere on the page, but not while somebody writes. */
+/** Keyboard shortcuts. They work anywhere on the page except in a text field. */
 import { useEffect, useRef } from "react";
 
 export interface Hotkey {
@@ -6,24 +6,24 @@ export interface Hotkey {
   readonly keys: string;
   readonly what: string;
   readonly run: (event: KeyboardEvent) => void;
-  /** Also while somebody writes. */
+  /** Active in text fields, too. */
   readonly always?: boolean;
-  /** Asked before all others: it is there only while it is meant. */
+  /** Takes precedence over all others. */
   readonly first?: boolean;
 }
 
 const active = new Set<readonly Hotkey[]>();
-let first: { key: string; at: number } | null = null;
+let previous: { key: string; time: number } | null = null;
 
-/** All keys that do something now, for the help. */
+/** All shortcuts that are active now, for the help dialog. */
 export const activeHotkeys = (): readonly Hotkey[] => [...active].flat();
 
-export function useHotkeys(hotkeys: readonly Hotkey[], on = true): void {
+export function useHotkeys(hotkeys: readonly Hotkey[], enabled = true): void {
   const now = useRef(hotkeys);
   now.current = hotkeys;
   useEffect(() => {
-    if (!on) return;
-    // The functions are looked up when a key is pressed: they may have changed since.
+    if (!enabled) return;
+    // The functions are looked up when a key is pressed: a later render may have replaced them.
     const bound = now.current.map((one, index) => ({
       ...one,
       run: (event: KeyboardEvent) => now.current[index]?.run(event),
@@ -32,10 +32,10 @@ export function useHotkeys(hotkeys: readonly Hotkey[], on = true): void {
     return () => {
       active.delete(bound);
     };
-  }, [on]);
+  }, [enabled]);
 }
 
-const isWriting = (target: EventTarget | null): boolean =>
+const isTextField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
@@ -47,11 +47,11 @@ function pressed(event: KeyboardEvent): string {
 function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey) return;
   const key = pressed(event);
-  const pair = first && Date.now() - first.at < 1000 ? `${first.key} ${key}` : null;
-  first = { key, at: Date.now() };
-  const writing = isWriting(event.target) || document.querySelector("dialog:modal") !== null;
-  const all = activeHotkeys().filter((one) => one.always || !writing);
-  // Who was added last is asked first: a view comes after the page around it.
+  const pair = previous && Date.now() - previous.time < 1000 ? `${previous.key} ${key}` : null;
+  previous = { key, time: Date.now() };
+  const isTyping = isTextField(event.target) || document.querySelector("dialog:modal") !== null;
+  const all = activeHotkeys().filter((one) => one.always || !isTyping);
+  // The shortcut that was added last wins: a view mounts after the page around it.
   const find = (keys: string | null) =>
     all.findLast((one) => one.first && one.keys === keys) ?? all.findLast((one) => one.keys === keys);
   const chosen = find(pair) ?? find(key);

@@ -1,5 +1,5 @@
 /**
- * Where we are: the part of the address behind the `#`, so that the page works below any path.
+ * Routes are in the fragment of the URL, so that the page works under any path.
  *
  *     #/                         the list of threads
  *     #/t/THREAD?m=MESSAGE&p=PATH   a thread, at a message, at a part of it
@@ -17,7 +17,7 @@ export interface Place {
 
 export type Params = Readonly<Record<string, string | number | null | undefined>>;
 
-/** The `href` of a place. */
+/** The `href` of a route. */
 export function href(path: readonly string[], params: Params = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
@@ -36,11 +36,11 @@ function decoded(step: string): string {
   try {
     return decodeURIComponent(step);
   } catch {
-    return step; // somebody wrote a lone %
+    return step; // a lone %
   }
 }
 
-/** Go somewhere; with `replace`, without a new entry in the history. */
+/** Navigates; with `replace`, without a new history entry. */
 export function go(to: string, options: { replace?: boolean } = {}): void {
   if (options.replace) {
     history.replaceState(null, "", to);

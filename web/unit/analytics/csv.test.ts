@@ -17,7 +17,7 @@ it.each([
   expect(csv(["head"], [[value]])).toBe(`head\r\n${expected}\r\n`);
 });
 
-it("writes a line for each row", () => {
+it("writes a line per row", () => {
   expect(csv(["a", "b"], [["x", 1], ["y", 2]])).toBe("a,b\r\nx,1\r\ny,2\r\n"); // biome-ignore format: a table
 });
 
@@ -25,6 +25,6 @@ it.each([
   ["Tokens over time", "tokens-over-time.csv"],
   ["../../etc/passwd", "etc-passwd.csv"],
   ["…", "chart.csv"],
-])("calls %s %s", (title, expected) => {
+])("names the file of %s %s", (title, expected) => {
   expect(fileName(title, "csv")).toBe(expected);
 });

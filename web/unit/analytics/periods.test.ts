@@ -17,7 +17,7 @@ import {
 const NOW = new Date(2026, 2, 18, 15, 30); // a Wednesday
 const days = (since?: Date, until?: Date) => [since && nameOfDay(since), until && nameOfDay(until)];
 
-describe("the span that is asked for", () => {
+describe("the selected range", () => {
   it.each([
     ["", "2026-02-17", undefined],
     ["range=7d", "2026-03-12", undefined],
@@ -32,7 +32,7 @@ describe("the span that is asked for", () => {
     expect(days(span.since, span.until)).toEqual([since, until]);
   });
 
-  it("has as many days before it", () => {
+  it("is preceded by a range of equal length", () => {
     const week = previous(spanOf(new URLSearchParams("range=7d"), NOW), NOW);
     expect(days(week?.since, week?.until)).toEqual(["2026-03-05", "2026-03-12"]);
     const january = previous(spanOf(new URLSearchParams("from=2026-01-01&to=2026-01-31"), NOW), NOW);
@@ -45,13 +45,13 @@ describe("the span that is asked for", () => {
     ["range=90d", "week"],
     ["range=365d", "month"],
     ["range=all", "week"],
-  ])("%s is shown by %s", (query, step) => {
+  ])("%s is grouped by %s", (query, step) => {
     expect(usualStep(spanOf(new URLSearchParams(query), NOW), NOW)).toBe(step);
   });
 });
 
 describe("periods", () => {
-  it("are named like the server names them", () => {
+  it("have the names of the server", () => {
     expect(nameOf("day", NOW)).toBe("2026-03-18");
     expect(nameOf("week", NOW)).toBe("2026-03-16");
     expect(nameOf("week", new Date(2026, 2, 22))).toBe("2026-03-16"); // a Sunday
@@ -71,7 +71,7 @@ describe("periods", () => {
     expect(periodsIn("day", {}, [], NOW)).toEqual([]);
   });
 
-  it("end where the span ends", () => {
+  it("end with the range", () => {
     const span = spanOf(new URLSearchParams("from=2026-03-04&to=2026-03-10"), NOW);
     const first = periodSpan("week", "2026-03-02", span);
     expect(days(first.since, first.until)).toEqual(["2026-03-04", "2026-03-09"]);
@@ -79,14 +79,14 @@ describe("periods", () => {
     expect(days(last.since, last.until)).toEqual(["2026-03-09", "2026-03-11"]);
   });
 
-  it("have names for people", () => {
+  it("have labels", () => {
     expect(shortName("day", "2026-03-04")).toBe("4 Mar");
     expect(longName("week", "2026-03-02")).toBe("week of 2 Mar 2026");
     expect(longName("month", "2026-03")).toBe("Mar 2026");
     expect(longName("day", "nonsense")).toBe("nonsense");
   });
 
-  it("count days, not hours", () => {
+  it("are counted in days, not hours", () => {
     const [first, second] = [midnightOf("2026-03-28"), midnightOf("2026-03-30")];
     expect(first && second && daysBetween(first, second)).toBe(2);
   });

@@ -8,7 +8,7 @@ import { sort } from "../../src/analytics/Table";
 const NOW = new Date(2026, 2, 18, 15, 30);
 
 describe("the address", () => {
-  it("says what is shown", () => {
+  it("selects what is displayed", () => {
     const shown = shownBy(
       new URLSearchParams("range=7d&agent=codex&step=month&split=project&thread=t1"),
       NOW,
@@ -25,24 +25,24 @@ describe("the address", () => {
     expect(shown.before?.agent).toBe("codex");
   });
 
-  it("that says nonsense shows what is usual", () => {
+  it("selects the defaults if it is invalid", () => {
     const shown = shownBy(new URLSearchParams("step=hour&split=colour"), NOW);
     expect(shown).toMatchObject({ step: "day", split: "model" });
   });
 
-  it("changes in one thing", () => {
+  it("can be changed in one parameter", () => {
     const query = new URLSearchParams("range=7d&agent=a");
     expect(changed(query, { agent: null, project: "/x y" })).toBe("#/analytics?range=7d&project=%2Fx+y");
   });
 });
 
-describe("the threads behind a number", () => {
-  it("are named where they are few", () => {
+describe("the link to the threads of a number", () => {
+  it("lists few threads by id", () => {
     expect(toThreads({ agent: "a", ids: ["t1", "t2"] })).toBe("#/?ids=t1%2Ct2");
     expect(toThreads({ ids: ["t1"], errors: true })).toBe("#/?ids=t1&errors=1");
   });
 
-  it("are those of the filters where they are many, or cannot be listed", () => {
+  it("uses the filters for many or unlisted threads", () => {
     expect(toThreads({ agent: "a", tool: "Read", errors: true })).toBe("#/?agent=a&tool=Read&errors=1");
     expect(toThreads({ agent: "a", ids: ["one,two"] })).toBe("#/?agent=a");
   });
@@ -53,7 +53,7 @@ it.each([
   [5, 0, "new"],
   [15, 10, "+50%"],
   [0, 10, "−100%"],
-])("%d after %d is %s", (now, before, expected) => {
+])("the change from %d to %d is %s", (now, before, expected) => {
   expect(changeOf(now, before)).toBe(expected);
 });
 
@@ -61,27 +61,27 @@ it.each([
   [0, 0, "0%"],
   [1, 1000, "<1%"],
   [1, 3, "33%"],
-])("%d of %d is %s", (part, whole, expected) => {
+])("the share %d of %d is %s", (part, whole, expected) => {
   expect(share(part, whole)).toBe(expected);
 });
 
 describe("growth", () => {
   const points = (...tokens: number[]) => tokens.map((inputTokens) => ({ inputTokens }));
 
-  it("falls where much is gone at once", () => {
+  it("drops where the context was compacted", () => {
     expect(fallsIn(points(1000, 50_000, 90_000, 20_000, 30_000, 29_000))).toEqual([3]);
     expect(fallsIn(points(1000, 100))).toEqual([]);
     expect(fallsIn([])).toEqual([]);
   });
 
-  it("is that of the session itself", () => {
+  it("contains only the session itself", () => {
     const own = { seq: 1, inputTokens: 1 } as never;
     const inner = { inputTokens: 2 } as never;
     expect(ownPoints([own, inner])).toEqual([own]);
     expect(ownPoints([inner])).toEqual([inner]);
   });
 
-  it("has points that can be reached, however long it is", () => {
+  it("has selectable points, however long it is", () => {
     const chosen = thinned(10_000, 100, [77]);
     expect(chosen.size).toBe(102);
     expect([0, 77, 9999].every((index) => chosen.has(index))).toBe(true);

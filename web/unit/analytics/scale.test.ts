@@ -16,7 +16,7 @@ describe("ticks", () => {
     expect(ticks(greatest, 4, whole)).toEqual(expected);
   });
 
-  it("reaches the greatest value, in even steps, for any size", () => {
+  it("reach the maximum in even steps for any size", () => {
     for (let power = -6; power < 12; power += 0.37) {
       const greatest = 10 ** power;
       const found = ticks(greatest);
@@ -27,8 +27,8 @@ describe("ticks", () => {
   });
 });
 
-describe("places", () => {
-  it("lie on a line", () => {
+describe("positions", () => {
+  it("are linear", () => {
     const y = linear([0, 10], [100, 0]);
     expect([y(0), y(5), y(10)]).toEqual([100, 50, 0]);
     expect(linear([3, 3], [7, 9])(3)).toBe(7);
@@ -40,7 +40,7 @@ describe("places", () => {
     expect(labelEvery(5, 0, 60)).toBe(300);
   });
 
-  it("have gaps where there is no number", () => {
+  it("have gaps for missing values", () => {
     const gap = Number.NaN;
     expect(stretches([gap, 1, 2, gap, gap, 3])).toEqual([
       [1, 3],

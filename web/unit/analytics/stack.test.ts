@@ -13,14 +13,14 @@ describe("series", () => {
     { column: "a", series: "none", value: 0 },
   ];
 
-  it("have a value for every column, the greatest first", () => {
+  it("have a value for every column, the largest first", () => {
     expect(seriesOf(cells, ["a", "b", "c"])).toEqual([
       { name: "large", values: [3, 5, 0] },
       { name: "small", values: [1, 0, 0] },
     ]);
   });
 
-  it("stand on one another", () => {
+  it("are stacked", () => {
     const series = seriesOf(cells, ["a", "b"]);
     expect(stacked(series, 0)).toEqual([
       [0, 3],
@@ -29,7 +29,7 @@ describe("series", () => {
     expect(totals(series, 2)).toEqual([4, 5]);
   });
 
-  it("that are too many are one, and nothing is lost", () => {
+  it("beyond the limit are combined", () => {
     const many = Array.from({ length: 9 }, (_, index) => ({
       column: "a",
       series: `s${index}`,
@@ -44,7 +44,7 @@ describe("series", () => {
 const stat = (key: (string | null)[], cost: number, threadIds?: string[]): Stat =>
   ({ key, cost, threadIds }) as unknown as Stat;
 
-describe("the threads behind a cell", () => {
+describe("the threads of a cell", () => {
   const cost = (it: Stat) => it.cost ?? 0;
 
   it("are those of its row, or of all rows of its period", () => {
@@ -59,13 +59,13 @@ describe("the threads behind a cell", () => {
     expect(over.series.map(({ name }) => name)).toEqual(["large", "No model", "small"]);
   });
 
-  it("of the rest are those of all the rest", () => {
+  it("of the combined series are those of all its rows", () => {
     const rows = Array.from({ length: 8 }, (_, index) => stat(["a", `m${index}`], 10 - index, [`t${index}`]));
     const over = overTime(rows, ["a"], "model", cost);
     expect(over.idsOf("a", OTHER)).toEqual(["t5", "t6", "t7"]);
   });
 
-  it("are not named when they are too many", () => {
+  it("are not listed if there are too many", () => {
     expect(together([{ threadIds: ["a"] }, {}])).toBeUndefined();
     expect(together([{ threadIds: Array.from({ length: 101 }, (_, index) => `t${index}`) }])).toBeUndefined();
     expect(together([])).toEqual([]);

@@ -2,11 +2,11 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import type { AgentInfo } from "../../src/api/agents";
-import { useReplying, waitingCalls } from "../../src/chat/clientCalls";
-import type { Given, LiveStatus } from "../../src/chat/live";
+import { pendingClientCalls, useClientCallActions } from "../../src/chat/clientCalls";
+import type { ClientToolResult, LiveStatus } from "../../src/chat/live";
+import { type RenderContext, RenderProvider } from "../../src/context/renderContext";
 import type { AssistantMessage, ToolCallPart } from "../../src/partita.gen";
 import { ToolCard } from "../../src/tools/ToolCard";
-import { type Viewing, ViewingProvider } from "../../src/viewing/viewing";
 
 afterEach(cleanup);
 
@@ -36,62 +36,78 @@ const message = (...parts: readonly ToolCallPart[]): AssistantMessage => ({
   content: { format: 2, parts },
 });
 
-describe("a call waits for this side", () => {
+describe("a pending client-side call", () => {
   it.each([
-    ["a tool that the agent leaves to it", call("ask_skipper"), AGENT, true],
-    ["a tool that the agent runs itself", call("bash"), AGENT, false],
-    ["a tool that the page knows, of an agent that tells nothing", call("get_local_time"), undefined, true],
-    ["another one of such an agent", call("ask_skipper"), undefined, false],
-    ["a call with an output", call("ask_skipper", { output: { type: "text", value: "" } }), AGENT, false],
-    ["a call whose input is still coming", call("ask_skipper", { state: "input-streaming" }), AGENT, false],
-    ["a call that has failed", call("ask_skipper", { state: "output-error" }), AGENT, false],
-    ["a call that the provider runs", call("ask_skipper", { providerExecuted: true }), AGENT, false],
-  ])("%s", (_name, part, agent, waits) => {
-    expect(waitingCalls(message(part), agent)).toEqual(waits ? [part] : []);
+    ["is a call of a tool that runs on the client", call("ask_skipper"), AGENT, true],
+    ["is not a call of a tool that the agent runs", call("bash"), AGENT, false],
+    [
+      "is a call of a tool of the page, if the agent does not list its tools",
+      call("get_local_time"),
+      undefined,
+      true,
+    ],
+    ["is not a call of another tool of such an agent", call("ask_skipper"), undefined, false],
+    [
+      "is not a call with an output",
+      call("ask_skipper", { output: { type: "text", value: "" } }),
+      AGENT,
+      false,
+    ],
+    [
+      "is not a call whose input is streaming",
+      call("ask_skipper", { state: "input-streaming" }),
+      AGENT,
+      false,
+    ],
+    ["is not a failed call", call("ask_skipper", { state: "output-error" }), AGENT, false],
+    ["is not a call that the provider runs", call("ask_skipper", { providerExecuted: true }), AGENT, false],
+  ])("%s", (_name, part, agent, isPending) => {
+    expect(pendingClientCalls(message(part), agent)).toEqual(isPending ? [part] : []);
   });
 
-  it("in no message of the user", () => {
+  it("is never in a user message", () => {
     expect(
-      waitingCalls({ role: "user", id: "u", type: "text", content: { format: 2, parts: [] } }, AGENT),
+      pendingClientCalls({ role: "user", id: "u", type: "text", content: { format: 2, parts: [] } }, AGENT),
     ).toEqual([]);
-    expect(waitingCalls(undefined, AGENT)).toEqual([]);
+    expect(pendingClientCalls(undefined, AGENT)).toEqual([]);
   });
 });
 
-/** The card of a call in the last message, and what is given to it. */
-function draw(part: ToolCallPart, status: LiveStatus = "idle") {
-  const given: (readonly [string, Given])[] = [];
-  const giveOutput = async ({ id }: ToolCallPart, what: Given) => void given.push([id, what]);
+/** Renders the card of a call in the last message. Returns the results that are sent. */
+function renderCard(part: ToolCallPart, status: LiveStatus = "idle") {
+  const sent: (readonly [string, ClientToolResult])[] = [];
+  const addToolOutput = async ({ id }: ToolCallPart, result: ClientToolResult) =>
+    void sent.push([id, result]);
   function Card() {
-    const replying = useReplying(message(part), AGENT, { status, giveOutput });
-    const viewing: Viewing = {
+    const clientCallActions = useClientCallActions(message(part), AGENT, { status, addToolOutput });
+    const context: RenderContext = {
       live: false,
       timing: () => undefined,
       loadBlob: () => Promise.reject(new Error("no blobs")),
       blobHref: () => null,
       Messages: () => null,
-      replying,
+      clientCallActions,
     };
     return (
-      <ViewingProvider value={viewing}>
+      <RenderProvider value={context}>
         <ToolCard call={part} place={{ messageId: "m", path: "0" }} />
-      </ViewingProvider>
+      </RenderProvider>
     );
   }
   render(<Card />);
-  return given;
+  return sent;
 }
 
 const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
 const write = (text: string) => fireEvent.change(screen.getByRole("textbox"), { target: { value: text } });
 
-describe("what waits for this side", () => {
-  it("is run here, where the page knows the tool", async () => {
-    const given = draw(call("get_local_time"));
-    screen.getByText("Waiting for your side");
+describe("the card of a client-side call", () => {
+  it("runs a tool of the page", async () => {
+    const sent = renderCard(call("get_local_time"));
+    screen.getByText("Waiting for you");
     press("Run here");
     await waitFor(() =>
-      expect(given).toEqual([
+      expect(sent).toEqual([
         ["call-get_local_time", { output: expect.objectContaining({ time: expect.any(String) }) }],
       ]),
     );
@@ -100,29 +116,29 @@ describe("what waits for this side", () => {
   it.each([
     ["north by east", "north by east"],
     ['{"degrees": 11}', { degrees: 11 }],
-  ])("is answered with what somebody writes: %s", async (text, output) => {
-    const given = draw(call("ask_skipper"));
-    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Give output" }).disabled).toBe(true);
+  ])("sends the entered output: %s", async (text, output) => {
+    const sent = renderCard(call("ask_skipper"));
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Send output" }).disabled).toBe(true);
     write(text);
-    press("Give output");
-    await waitFor(() => expect(given).toEqual([["call-ask_skipper", { output }]]));
+    press("Send output");
+    await waitFor(() => expect(sent).toEqual([["call-ask_skipper", { output }]]));
   });
 
   it.each([
     ["he is asleep", "he is asleep"],
     ["", "The user declined."],
-  ])("is declined for a reason: %s", async (text, errorText) => {
-    const given = draw(call("ask_skipper"));
+  ])("declines with a reason: %s", async (text, errorText) => {
+    const sent = renderCard(call("ask_skipper"));
     if (text) write(text);
     press("Decline");
-    await waitFor(() => expect(given).toEqual([["call-ask_skipper", { errorText }]]));
+    await waitFor(() => expect(sent).toEqual([["call-ask_skipper", { errorText }]]));
   });
 
   it.each([
-    ["while the answer is coming", call("ask_skipper"), "streaming"],
+    ["while the response is streaming", call("ask_skipper"), "streaming"],
     ["for a tool that the agent runs", call("bash"), "idle"],
-  ] as const)("offers nothing %s", (_name, part, status) => {
-    draw(part, status);
+  ] as const)("has no buttons %s", (_name, part, status) => {
+    renderCard(part, status);
     expect(screen.queryByRole("button", { name: "Decline" })).toBeNull();
   });
 });

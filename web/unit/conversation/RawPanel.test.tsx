@@ -11,11 +11,11 @@ afterEach(() => {
 
 const RECORD = { runId: "r1", seq: 1, time: "2026-03-01T12:00:00Z", raw: "{}" };
 
-/** The panel of a message, on a server that answers with this run. */
+/** Renders the panel of a message. The server returns this run. */
 function open(run: object): void {
-  const answer = (url: string) => (url.includes("api/runs/r1") ? run : { items: [RECORD], exact: true });
+  const respond = (url: string) => (url.includes("api/runs/r1") ? run : { items: [RECORD], exact: true });
   vi.stubGlobal("fetch", (url: string | URL | Request) =>
-    Promise.resolve(Response.json(answer(url instanceof Request ? url.url : String(url)))),
+    Promise.resolve(Response.json(respond(url instanceof Request ? url.url : String(url)))),
   );
   render(
     <QueryClientProvider client={new QueryClient()}>
@@ -24,7 +24,7 @@ function open(run: object): void {
   );
 }
 
-it("shows what the agent returned", async () => {
+it("shows the result of the agent", async () => {
   open({ id: "r1", threadId: "t1", status: "completed", agentResult: { turns: 3 } });
   const result = await screen.findByText("Agent result");
   expect(result.parentElement?.querySelector("pre")?.textContent).toBe('{\n  "turns": 3\n}');

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import type { Outline, OutlineRow } from "../../src/api/messages";
 import { estimate, rowsOf, step } from "../../src/conversation/rows";
@@ -32,27 +33,27 @@ const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => i
 
 describe("the rows", () => {
   it.each([
-    ["are those that are stored", live(), undefined, ["a", "b", "c"]],
-    ["go on with what is live", live("d", "e"), "c", ["a", "b", "c", "d", "e"]],
-    ["have what is live in its place", live("b", "c"), "a", ["a", "b", "c"]],
-    ["end where another branch begins", live("d"), "a", ["a", "d"]],
-    ["are live alone where all is said anew", live("d"), null, ["d"]],
-    ["keep what is stored when the place is not known", live("d"), undefined, ["a", "b", "c", "d"]],
+    ["are the stored messages if none are live", live(), undefined, ["a", "b", "c"]],
+    ["end with live messages", live("d", "e"), "c", ["a", "b", "c", "d", "e"]],
+    ["contain live messages in place of stored ones", live("b", "c"), "a", ["a", "b", "c"]],
+    ["omit stored messages after the start of another branch", live("d"), "a", ["a", "d"]],
+    ["are only live messages if the first message was edited", live("d"), null, ["d"]],
+    ["contain all stored messages if `after` is unknown", live("d"), undefined, ["a", "b", "c", "d"]],
   ] as const)("%s", (_, now, after, expected) => {
     expect(ids(rowsOf(outline("a", "b", "c"), now, after))).toEqual(expected);
   });
 
-  it("are none before there is an outline", () => {
+  it("are empty without an outline", () => {
     expect(rowsOf(undefined, [], undefined)).toEqual([]);
   });
 
-  it("are higher the more there is to say, up to a bound", () => {
+  it("are estimated higher for longer messages, up to a limit", () => {
     expect(estimate(row("a", "user", 5000))).toBeGreaterThan(estimate(row("a", "user", 100)));
     expect(estimate(row("a", "user", 1e9))).toBeLessThanOrEqual(1600);
   });
 });
 
-describe("a walk through the rows", () => {
+describe("a step through the rows", () => {
   const rows = [row("q1", "user"), row("a1"), row("a2"), row("q2", "user")].map((one) => ({
     ...one,
     estimate: 1,
@@ -66,7 +67,7 @@ describe("a walk through the rows", () => {
     [0, 1, isOfUser, 3],
     [2, -1, isOfUser, 0],
     [-1, 1, undefined, 0],
-  ] as const)("from %i by %i", (from, by, holds, to) => {
-    expect(step(rows, from, by, holds)).toBe(to);
+  ] as const)("from %i by %i", (from, by, matches, to) => {
+    expect(step(rows, from, by, matches)).toBe(to);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { placeOf } from "../../src/convert/places";
+import { rangeOfError } from "../../src/convert/errorPositions";
 import { Positions, type Range, skipValue } from "../../src/convert/positions";
 import { piecesOf, rowsOf } from "../../src/convert/rows";
 
-/** Numbers from a seed: the same ones every time. */
+/** A random number generator with a seed. */
 function chance(seed: number): (below: number) => number {
   let state = seed * 2654435761 + 1;
   return (below) => {
@@ -53,14 +53,14 @@ const valueAt = (text: string, range: Range): unknown => {
   return JSON.parse(member ? written.slice(member[0].length) : written);
 };
 
-describe("places in JSON", () => {
+describe("ranges of JSON paths", () => {
   it.each(Array.from({ length: 150 }, (_, seed) => seed))("are found in any value (%i)", (seed) => {
     const next = chance(seed + 1);
     const value = randomValue(next, 4);
     const text = `${" ".repeat(next(3))}${JSON.stringify(value, null, next(2) * 2)}\n`;
     const positions = new Positions(text, "document");
     for (const [path, inner] of pathsOf(value, "$")) {
-      // Where names hold dots, two paths may read the same: then either is right.
+      // If names contain dots, two paths may be equal: then either is right.
       const same = pathsOf(value, "$").filter(([other]) => other === path);
       const range = positions.locate(path);
       expect(range).not.toBeNull();
@@ -90,33 +90,33 @@ describe("places in JSON", () => {
     expect(positions.root(2)).toBeNull();
   });
 
-  it("go as far as a path leads", () => {
+  it("are those of the longest existing prefix of a path", () => {
     const text = '[{"a":{"b":1}}]';
     const positions = new Positions(text, "document");
     const range = positions.locate("$[0].a.missing[3]");
     expect(range && text.slice(range.start, range.end)).toBe('"a":{"b":1}');
   });
 
-  it("take one message for the first of a list", () => {
+  it("treat a single message as the first of a list", () => {
     const text = '{"parts":[{"id":"x"}]}';
     const range = new Positions(text, "document").locate("$[0].parts[0].id");
     expect(range && text.slice(range.start, range.end)).toBe('"id":"x"');
   });
 
-  it("are found however deep, and in what breaks off", () => {
+  it("are found at any depth, and in truncated JSON", () => {
     const deep = "[".repeat(100_000);
     expect(skipValue(deep, 0)).toBe(deep.length);
     expect(new Positions(`${deep}"x`, "document").locate("$[0][0]")).not.toBeNull();
     expect(new Positions("", "document").locate("$[0]")).toBeNull();
   });
 
-  it("are read from words", () => {
+  it("are parsed from the position of an error", () => {
     const text = '{"a": 1}\n{"b": }\n';
-    expect(placeOf("line 2, column 7", text, null)).toEqual({ start: 15, end: 16 });
-    expect(placeOf("line 9", text, null)).toBeNull();
-    expect(placeOf("somewhere", text, null)).toBeNull();
+    expect(rangeOfError("line 2, column 7", text, null)).toEqual({ start: 15, end: 16 });
+    expect(rangeOfError("line 9", text, null)).toBeNull();
+    expect(rangeOfError("somewhere", text, null)).toBeNull();
     const events = 'data: {"a"\n\n';
-    expect(placeOf("event 0, column 5", events, new Positions(events, "events"))).toEqual({
+    expect(rangeOfError("event 0, column 5", events, new Positions(events, "events"))).toEqual({
       start: 9,
       end: 10,
     });
@@ -124,7 +124,7 @@ describe("places in JSON", () => {
 });
 
 describe("rows of a text", () => {
-  it.each([1, 3, 7, 80])("hold all of it, %i columns wide", (columns) => {
+  it.each([1, 3, 7, 80])("contain the whole text with %i columns", (columns) => {
     const text = "one\n\nthree is a long line 😀😀😀\nlast";
     const rows = rowsOf(text, columns);
     const lines = new Map<number, string>();
@@ -138,7 +138,7 @@ describe("rows of a text", () => {
     expect([...lines.values()].join("\n")).toBe(text);
   });
 
-  it("show the innermost of marks that are nested", () => {
+  it("show the innermost of nested marks", () => {
     const mark = (id: string, start: number, end: number) =>
       ({ id, start, end, why: "", tone: "loss" }) as const;
     const pieces = piecesOf("abcdefgh", { start: 0, end: 8 }, [mark("a", 1, 7), mark("b", 3, 5)]);

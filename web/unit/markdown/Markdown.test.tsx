@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { Code, cut, FOLDED_LINES } from "../../src/markdown/Code";
+import { COLLAPSED_LINES, Code, truncate } from "../../src/markdown/Code";
 import { decodeEntities } from "../../src/markdown/entities";
 import { hiddenHost } from "../../src/markdown/Link";
 import { Markdown } from "../../src/markdown/Markdown";
-import { readDrawn } from "../../src/markdown/mermaidTalk";
+import { parseResponse } from "../../src/markdown/mermaidMessages";
 
 const drawn = vi.hoisted(() => {
   vi.resetModules(); // files share their modules, and this one needs others
@@ -29,8 +29,8 @@ afterAll(() => {
 
 const show = (text: string, live = false) => render(<Markdown text={text} live={live} />);
 
-describe("what is Markdown", () => {
-  it("draws a table with its alignment", () => {
+describe("Markdown", () => {
+  it("renders a table with its alignment", () => {
     show("| a | b |\n|---|--:|\n| 1 | **2** |");
     const cells = within(screen.getByRole("table")).getAllByRole("cell");
     expect(cells.map((cell) => cell.textContent)).toEqual(["1", "2"]);
@@ -38,7 +38,7 @@ describe("what is Markdown", () => {
     expect(screen.getAllByRole("columnheader").map((cell) => cell.textContent)).toEqual(["a", "b"]);
   });
 
-  it("draws tasks, strikes and footnotes", () => {
+  it("renders tasks, strikethrough and footnotes", () => {
     const { container } = show("- [x] done\n- [ ] open\n\n~~old~~ new[^a]\n\n[^a]: why");
     expect(screen.getByRole("img", { name: "Done:" })).toBeTruthy();
     expect(screen.getByRole("img", { name: "To do:" })).toBeTruthy();
@@ -46,7 +46,7 @@ describe("what is Markdown", () => {
     expect([...container.querySelectorAll("sup")].map((one) => one.textContent)).toEqual(["a", "a"]);
   });
 
-  it("gives all headings of a text one level", () => {
+  it("gives all headings of a text the same level", () => {
     show("### deep\n\n# high");
     expect(screen.getAllByRole("heading", { level: 3 }).map((one) => one.textContent)).toEqual([
       "deep",
@@ -54,22 +54,22 @@ describe("what is Markdown", () => {
     ]);
   });
 
-  it("follows references that are explained at the end", () => {
+  it("resolves link definitions at the end of the text", () => {
     show("see [it][x]\n\nmore\n\n[x]: https://example.org/y");
     expect(screen.getByRole("link", { name: "it" }).getAttribute("href")).toBe("https://example.org/y");
   });
 
-  it("keeps the lines of what people type when asked", () => {
+  it("keeps line breaks with `breaks`", () => {
     const { container } = render(<Markdown text={"a\nb"} live={false} breaks />);
     expect(container.querySelectorAll("br").length).toBe(1);
   });
 
-  it("shows all that stands behind a fence", () => {
+  it("shows the whole info string of a fence", () => {
     const { container } = show("```go// the first position\nlet a\n```");
     expect(container.textContent).toContain("go// the first position");
   });
 
-  it("is code already while its fence is open", () => {
+  it("renders code while its fence is open", () => {
     const { container } = show("text\n\n```js\nlet a", true);
     expect(container.querySelector("pre code")?.textContent).toBe("let a");
   });
@@ -77,12 +77,12 @@ describe("what is Markdown", () => {
   it.each([
     ["a &amp; b &#39;c&#x27; &lt;", "a & b 'c' <"],
     ["&nope; &#0; &#1114112;", "&nope; \ufffd \ufffd"],
-  ])("reads %s", (text, wanted) => {
+  ])("decodes %s", (text, wanted) => {
     expect(decodeEntities(text)).toBe(wanted);
   });
 });
 
-describe("what is markup in a text", () => {
+describe("HTML in a text", () => {
   it.each([
     "<script>window.__hit = 1</script>",
     '<img src=x onerror="window.__hit = 1">',
@@ -91,7 +91,7 @@ describe("what is markup in a text", () => {
     "<style>* { display: none }</style>",
     "<svg onload=alert(1)><a href='javascript:1'>x</a></svg>",
     '<meta http-equiv="refresh" content="0;url=https://example.org">',
-  ])("is shown, not followed: %s", (text) => {
+  ])("is displayed as text: %s", (text) => {
     const { container } = show(text);
     expect(container.textContent).toContain(text);
     expect(container.querySelector("script, img, iframe, b, style, svg, meta, a")).toBeNull();
@@ -99,7 +99,7 @@ describe("what is markup in a text", () => {
 });
 
 describe("links", () => {
-  it.each(["https://example.org/a", "http://example.org/", "mailto:a@example.org"])("leads to %s", (href) => {
+  it.each(["https://example.org/a", "http://example.org/", "mailto:a@example.org"])("lead to %s", (href) => {
     show(`[words](${href})`);
     const link = screen.getByRole("link", { name: "words" });
     expect(link.getAttribute("href")).toBe(href);
@@ -117,7 +117,7 @@ describe("links", () => {
     "blob:https://example.org/x",
     "//example.org/x",
     "/relative",
-  ])("leads nowhere: %s", (href) => {
+  ])("are not links: %s", (href) => {
     const { container } = show(`[words](<${href}>)`);
     expect(container.querySelector("a")).toBeNull();
     expect(container.textContent).toContain("words");
@@ -130,26 +130,26 @@ describe("links", () => {
     ["https://www.good.example/", "good.example", null],
     ["https://nodejs.org/", "Node.js", null],
     ["https://example.org/", "plain words", null],
-  ])("of %s says where it leads below the words %s", (href, text, wanted) => {
+  ])("to %s show their host if their text names another: %s", (href, text, wanted) => {
     expect(hiddenHost(href, text)).toBe(wanted);
   });
 });
 
-describe("pictures", () => {
-  it("of elsewhere are not loaded, but can be opened", () => {
+describe("images", () => {
+  it("on other hosts are not loaded, but linked", () => {
     const { container } = show("![cat](https://pictures.example/cat.png)");
     expect(container.querySelector("img")).toBeNull();
     expect(screen.getByRole("link", { name: /Open image from pictures.example/ })).toBeTruthy();
   });
 
-  it("that are in the text are shown, unless they can hold more than a picture", () => {
+  it("in the text are displayed, unless their type can contain scripts", () => {
     const { container } = show("![a](data:image/png;base64,AAAA) ![b](data:image/svg+xml;base64,AAAA)");
     expect([...container.querySelectorAll("img")].map((one) => one.alt)).toEqual(["a"]);
   });
 });
 
-describe("a stream", () => {
-  it("draws its last blocks again, and no other", () => {
+describe("a streaming text", () => {
+  it("renders only its last blocks again", () => {
     const start = Array.from({ length: 50 }, (_, index) => `Paragraph ${index}.\n\n`).join("");
     const { rerender } = render(<Markdown text={start} live />);
     drawn.blocks.length = 0;
@@ -165,7 +165,7 @@ describe("a stream", () => {
     expect(drawn.blocks.length).toBeLessThanOrEqual(201);
   });
 
-  it("ends as the same text at once does", () => {
+  it("ends like the same text rendered at once", () => {
     const text = "# a\n\n- b\n- c\n\n```\nd\n```\n\n| e |\n|---|\n| f |\n";
     const { container, rerender } = render(<Markdown text="" live />);
     for (let end = 1; end <= text.length; end += 1) rerender(<Markdown text={text.slice(0, end)} live />);
@@ -177,32 +177,32 @@ describe("a stream", () => {
 });
 
 describe("long texts", () => {
-  it("are shown a page at a time", () => {
+  it("are rendered page by page", () => {
     show("word ".repeat(50_000));
     fireEvent.click(screen.getByRole("button", { name: /Show more of 250 KB/ }));
     expect(screen.queryByRole("button", { name: /Show more/ })).toBeNull();
   });
 
-  it("fold their code", () => {
+  it("have collapsed code", () => {
     const text = Array.from({ length: 100 }, (_, line) => `line ${line}`).join("\n");
     const { container } = render(<Code text={text} />);
-    expect(container.querySelector("code")?.textContent?.split("\n").length).toBe(FOLDED_LINES);
+    expect(container.querySelector("code")?.textContent?.split("\n").length).toBe(COLLAPSED_LINES);
     fireEvent.click(screen.getByRole("button", { name: "Show all 100 lines" }));
     expect(container.querySelector("code")?.textContent).toBe(text);
     fireEvent.click(screen.getByRole("button", { name: "Show less" }));
-    expect(container.querySelector("code")?.textContent?.split("\n").length).toBe(FOLDED_LINES);
+    expect(container.querySelector("code")?.textContent?.split("\n").length).toBe(COLLAPSED_LINES);
   });
 
   it.each([
     ["a\nb\nc", 2, 100, "a\nb", "Show all 3 lines"],
     ["a\nb", 2, 100, "a\nb", null],
     ["aaaa", 2, 3, "aaa", "Show more of 4 B"],
-  ])("cut %j after %i lines and %i signs", (text, lines, length, shown, hidden) => {
-    expect(cut(text, lines, length)).toEqual({ shown, hidden });
+  ])("are truncated: %j after %i lines and %i characters", (text, lines, length, shown, hidden) => {
+    expect(truncate(text, lines, length)).toEqual({ shown, hidden });
   });
 });
 
-describe("what the frame of a diagram says", () => {
+describe("a message of the frame of a diagram", () => {
   it.each([
     [
       { type: "drawn", height: 120.4 },
@@ -225,7 +225,7 @@ describe("what the frame of a diagram says", () => {
     [{ type: "other" }, null],
     ["drawn", null],
     [null, null],
-  ])("is read with care: %j", (said, wanted) => {
-    expect(readDrawn(said)).toEqual(wanted);
+  ])("is validated: %j", (said, wanted) => {
+    expect(parseResponse(said)).toEqual(wanted);
   });
 });

@@ -13,7 +13,7 @@ afterEach(() => {
 
 const message = (id: string, content: unknown, more: object = {}): Message =>
   ({ id, role: "assistant", type: "text", content, ...more }) as unknown as Message;
-const said = (id: string, text: string): Message =>
+const textMessage = (id: string, text: string): Message =>
   message(id, { format: 2, parts: [{ type: "text", text }] });
 const call = (more: object): Message =>
   message("odd", { format: 2, parts: [{ type: "tool-call", id: "c", name: "Bash", ...more }] });
@@ -34,7 +34,7 @@ const shown = (messages: readonly unknown[]) =>
 
 describe("a message that cannot be displayed", () => {
   it.each(Object.entries(BROKEN))("shows its error and its JSON beside the others: %s", (_, broken) => {
-    shown([said("a", "before"), broken, said("b", "after")]);
+    shown([textMessage("a", "before"), broken, textMessage("b", "after")]);
     expect(screen.getByText("before")).toBeTruthy();
     expect(screen.getByText("after")).toBeTruthy();
     const notice = screen.getByRole("article", { name: "Message that cannot be displayed" });
@@ -44,7 +44,11 @@ describe("a message that cannot be displayed", () => {
   });
 
   it("is contained within the message of a sub-agent", () => {
-    const children = [said("k1", "child before"), BROKEN["a text without text"], said("k3", "child after")];
+    const children = [
+      textMessage("k1", "child before"),
+      BROKEN["a text without text"],
+      textMessage("k3", "child after"),
+    ];
     shown([call({ name: "Task", state: "output-available", input: { prompt: "look" }, children })]);
     fireEvent.click(screen.getByRole("button", { name: /Task/, expanded: false }));
     expect(screen.getByText("child after")).toBeTruthy();
@@ -53,16 +57,16 @@ describe("a message that cannot be displayed", () => {
 
   it("is displayed when it has been repaired", () => {
     const { rerender } = shown([message("odd", null)]);
-    rerender(<Transcript messages={[said("odd", "repaired")]} label="The conversation" />);
+    rerender(<Transcript messages={[textMessage("odd", "repaired")]} label="The conversation" />);
     expect(screen.getByText("repaired")).toBeTruthy();
     expect(screen.queryByText("This message cannot be displayed")).toBeNull();
   });
 });
 
 describe("a shared file", () => {
-  it("says what is wrong when its head cannot be displayed", () => {
+  it("shows an error if its head cannot be displayed", () => {
     const thread = { id: "t", title: "t", createdAt: {} } as never;
-    render(<Reader shared={{ partita: "1", thread, messages: [said("a", "words")], facts: {} }} />);
+    render(<Reader shared={{ partita: "1", thread, messages: [textMessage("a", "words")], facts: {} }} />);
     expect(screen.getByRole("alert").textContent).not.toBe("");
   });
 });

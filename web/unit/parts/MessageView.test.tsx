@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { type RenderContext, RenderProvider } from "../../src/context/renderContext";
 import type { Message, Part } from "../../src/partita.gen";
-import { addressOf, bytesOfData, shownAs, sizeOfData } from "../../src/parts/addresses";
+import { bytesOfData, mediaKind, sizeOfData, sourceOf } from "../../src/parts/fileUrls";
 import { Messages } from "../../src/parts/Messages";
 import { grouped, MessageView } from "../../src/parts/MessageView";
-import { type Viewing, ViewingProvider } from "../../src/viewing/viewing";
 
 const drawn = vi.hoisted(() => {
   vi.resetModules(); // files share their modules, and this one needs others
@@ -36,7 +36,7 @@ const message = (role: string, parts: unknown[], more: object = {}, content: obj
     content: { format: 2, parts, ...content },
   }) as unknown as Message;
 
-const viewing = (more: Partial<Viewing> = {}): Viewing => ({
+const viewing = (more: Partial<RenderContext> = {}): RenderContext => ({
   live: false,
   timing: () => undefined,
   loadBlob: () => Promise.reject(new Error("no")),
@@ -46,17 +46,17 @@ const viewing = (more: Partial<Viewing> = {}): Viewing => ({
   ...more,
 });
 
-const show = (it: Message, more: Partial<Viewing> = {}) =>
+const show = (it: Message, more: Partial<RenderContext> = {}) =>
   render(
-    <ViewingProvider value={viewing(more)}>
+    <RenderProvider value={viewing(more)}>
       <MessageView message={it} />
-    </ViewingProvider>,
+    </RenderProvider>,
   );
 
 const text = (words: string, more: object = {}) => ({ type: "text", text: words, ...more });
 
 describe("a message", () => {
-  it("says who, with which model, and at what cost", () => {
+  it("shows the agent, the model and the cost", () => {
     show(
       message(
         "assistant",
@@ -70,25 +70,25 @@ describe("a message", () => {
     expect(screen.getByRole("article", { name: "Assistant" })).toBeTruthy();
   });
 
-  it("folds instructions", () => {
+  it("collapses instructions", () => {
     show(message("system", [text("Be brief.\nAlways.")]));
     expect(drawn.texts).toEqual([]);
     fireEvent.click(screen.getByRole("button", { name: /Be brief/ }));
     expect(drawn.texts).toEqual(["Be brief.\nAlways."]);
   });
 
-  it("is a thin line when it is an event", () => {
+  it("is one line if it is an event", () => {
     show(message("user", [text("Model changed")], { type: "event" }));
     expect(screen.queryByRole("heading")).toBeNull();
     expect(screen.getByRole("button", { name: /Model changed/, expanded: false })).toBeTruthy();
   });
 
-  it("says when there is nothing in it", () => {
+  it("shows that it has no content", () => {
     show(message("assistant", []));
-    expect(screen.getByText("Nothing was said.")).toBeTruthy();
+    expect(screen.getByText("No content.")).toBeTruthy();
   });
 
-  it("gives every part the place that its link names", () => {
+  it("gives every part the id of its permalink", () => {
     const { container } = show(message("assistant", [text("a"), text("b")]));
     const places = [...container.querySelectorAll("[data-part]")].map((one) => [
       one.id,
@@ -101,20 +101,20 @@ describe("a message", () => {
     expect(container.querySelector("article")?.id).toBe("message-m1");
   });
 
-  it("draws no part again that did not change", () => {
+  it("does not render unchanged parts again", () => {
     const first = text("first");
     const { rerender } = show(message("assistant", [first, text("sec")]));
     const stable = viewing();
     rerender(
-      <ViewingProvider value={stable}>
+      <RenderProvider value={stable}>
         <MessageView message={message("assistant", [first, text("second")])} />
-      </ViewingProvider>,
+      </RenderProvider>,
     );
     drawn.texts.length = 0;
     rerender(
-      <ViewingProvider value={stable}>
+      <RenderProvider value={stable}>
         <MessageView message={message("assistant", [first, text("second!")])} />
-      </ViewingProvider>,
+      </RenderProvider>,
     );
     expect(drawn.texts).toEqual(["second!"]);
   });
@@ -125,7 +125,7 @@ describe("a message", () => {
     expect(screen.getByText("Step 2")).toBeTruthy();
   });
 
-  it("puts sources that follow each other into one row", () => {
+  it("groups consecutive sources into one row", () => {
     const source = { type: "source-url", sourceId: "s", url: "https://example.org" };
     const groups = grouped([text("a"), source, source, text("b"), source] as unknown as Part[]);
     expect(groups.map(({ start, members }) => [start, members.length])).toEqual([
@@ -140,7 +140,7 @@ describe("a message", () => {
 describe("reasoning", () => {
   const reasoning = (words: string, more: object = {}) => ({ type: "reasoning", text: words, ...more });
 
-  it("is closed when it is done, with its time and tokens", () => {
+  it("is collapsed when it is done, with its duration and tokens", () => {
     show(message("assistant", [reasoning("hm", { tokenCount: 7 })]), {
       timing: () => ({ startedAt: "2026-01-01T00:00:00Z", endedAt: "2026-01-01T00:00:04.200Z" }),
     });
@@ -148,24 +148,24 @@ describe("reasoning", () => {
     expect(drawn.texts).toEqual([]);
   });
 
-  it("is open while it comes", () => {
+  it("is expanded while it is streaming", () => {
     show(message("assistant", [reasoning("hm", { state: "streaming" })]), { live: true });
     expect(drawn.texts).toEqual(["hm"]);
   });
 
-  it("says when a provider hides it, and when there is none", () => {
+  it("shows that it is encrypted or not available", () => {
     show(
       message("assistant", [
         reasoning("", { providerMetadata: { anthropic: { redactedData: "x" } } }),
         reasoning(""),
       ]),
     );
-    expect(screen.getByText("hidden by its provider")).toBeTruthy();
-    expect(screen.getByText("not shown")).toBeTruthy();
+    expect(screen.getByText("encrypted by the provider")).toBeTruthy();
+    expect(screen.getByText("not available")).toBeTruthy();
   });
 });
 
-describe("threads inside", () => {
+describe("nested threads", () => {
   const nested = (level: number): Message =>
     message("assistant", [
       text(`level ${level}`),
@@ -182,27 +182,27 @@ describe("threads inside", () => {
           ]
         : []),
     ]);
-  const list = (messages: readonly Message[], more: Partial<Viewing> = {}) =>
+  const list = (messages: readonly Message[], more: Partial<RenderContext> = {}) =>
     render(
-      <ViewingProvider value={viewing(more)}>
+      <RenderProvider value={viewing(more)}>
         <Messages messages={messages} place={{ messageId: "m1", path: "2" }} />
-      </ViewingProvider>,
+      </RenderProvider>,
     );
 
-  it("are not drawn before they are opened", () => {
+  it("are not rendered before they are expanded", () => {
     list([nested(1)]);
     expect(drawn.texts).toEqual([]);
     fireEvent.click(screen.getByRole("button", { name: /1 message, 1 call/ }));
     expect(drawn.texts).toEqual(["level 1"]);
   });
 
-  it("stand open where the address leads into them", () => {
+  it("are expanded if the address leads into them", () => {
     list([nested(0)], { target: { messageId: "m1", path: "2.children.0.0" } });
     expect(drawn.texts).toEqual(["level 0"]);
     expect(document.getElementById("part-m1-2.children.0.0")).toBeTruthy();
   });
 
-  it("come a page at a time", () => {
+  it("are rendered page by page", () => {
     list(Array.from({ length: 40 }, (_, index) => message("user", [text(`n${index}`)], { id: `n${index}` })));
     fireEvent.click(screen.getByRole("button", { name: /40 messages/ }));
     expect(drawn.texts.length).toBe(30);
@@ -211,8 +211,8 @@ describe("threads inside", () => {
   });
 });
 
-describe("a turn of a network", () => {
-  it("says what was chosen, why, and what came of it", () => {
+describe("an iteration of a network", () => {
+  it("shows the primitive, the reason and the result", () => {
     show(
       message(
         "assistant",
@@ -230,14 +230,14 @@ describe("a turn of a network", () => {
         },
       ),
     );
-    for (const words of ["Ran", "sky", "It knows rain.", "turn 1", "Oslo?", "wet", "1 message"])
+    for (const words of ["Completed:", "sky", "It knows rain.", "iteration 1", "Oslo?", "wet", "1 message"])
       expect(screen.getByText(words, { exact: false })).toBeTruthy();
   });
 
   it.each([
-    ["fails", { error: "no ink" }, "Failed:", "no ink"],
-    ["is interrupted", { interrupted: "lost" }, "Failed:", "interrupted: lost"],
-    ["runs, or waits", {}, "Runs", "1 message"],
+    ["shows a failure", { error: "no ink" }, "Failed:", "no ink"],
+    ["shows an interruption", { interrupted: "lost" }, "Failed:", "interrupted: lost"],
+    ["shows that it is running", {}, "Running:", "1 message"],
   ])("%s", (_, end, state, words) => {
     const router = message("assistant", [text("I choose.")], { internal: true });
     const messages = [message("user", [text("inner")]), router];
@@ -258,28 +258,28 @@ describe("files", () => {
     ["application/pdf", "pdf"],
     ["text/html", "file"],
     ["IMAGE/PNG; x=y", "image"],
-  ])("of %s are shown as %s", (type, wanted) => {
-    expect(shownAs(type)).toBe(wanted);
+  ])("of type %s are displayed as %s", (type, wanted) => {
+    expect(mediaKind(type)).toBe(wanted);
   });
 
   it.each([
-    ["data:text/plain;base64,aGFsbG8=", { kind: "here", href: "data:text/plain;base64,aGFsbG8=", size: 5 }],
-    ["blob:sha256:abcd", { kind: "here", href: "/blobs/abcd" }],
-    ["https://example.org/a", { kind: "elsewhere", href: "https://example.org/a", host: "example.org" }],
+    ["data:text/plain;base64,aGFsbG8=", { kind: "local", href: "data:text/plain;base64,aGFsbG8=", size: 5 }],
+    ["blob:sha256:abcd", { kind: "local", href: "/blobs/abcd" }],
+    ["https://example.org/a", { kind: "remote", href: "https://example.org/a", host: "example.org" }],
     ["javascript:alert(1)", { kind: "none" }],
     ["blob:https://example.org/x", { kind: "none" }],
     ["file:///etc/passwd", { kind: "none" }],
-  ])("at %s", (url, wanted) => {
-    expect(addressOf(url, viewing().blobHref)).toEqual(wanted);
+  ])("at %s are classified", (url, wanted) => {
+    expect(sourceOf(url, viewing().blobHref)).toEqual(wanted);
   });
 
-  it("in an address are read back", () => {
+  it("in a data: URL are decoded", () => {
     expect(new TextDecoder().decode(bytesOfData("data:text/plain;base64,aGFsbG8="))).toBe("hallo");
     expect(new TextDecoder().decode(bytesOfData("data:text/plain,ha%20llo"))).toBe("ha llo");
     expect(sizeOfData("data:text/plain,abc")).toBe(3);
   });
 
-  it("that say two different things are not drawn", () => {
+  it("with contradictory media types are not displayed", () => {
     const { container } = show(
       message("user", [
         { type: "file", url: "data:image/svg+xml;base64,AAAA", mediaType: "image/png", filename: "a.png" },
@@ -291,8 +291,8 @@ describe("files", () => {
   });
 });
 
-describe("parts that this release does not know", () => {
-  it("are shown as trees", () => {
+describe("parts of unknown types", () => {
+  it("are displayed as trees", () => {
     show(
       message("assistant", [
         { type: "mystery", a: 1 },

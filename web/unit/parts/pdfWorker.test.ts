@@ -1,12 +1,12 @@
 // @vitest-environment happy-dom
 import address from "pdfjs-dist/build/pdf.worker.min.mjs?url";
 import { describe, expect, it } from "vitest";
-import { workerAddress } from "../../src/parts/pdfWorker";
+import { workerUrl } from "../../src/parts/pdfWorker";
 
-describe("the address of a worker", () => {
-  it("is let through when it is that of the page's own", () => {
-    expect(workerAddress(address)).toBe(address);
-    expect(workerAddress(new URL(address, document.baseURI).href)).toContain("pdf.worker");
+describe("the URL of a worker", () => {
+  it("is accepted if it is that of the page's worker", () => {
+    expect(workerUrl(address)).toBe(address);
+    expect(workerUrl(new URL(address, document.baseURI).href)).toContain("pdf.worker");
   });
 
   it.each([
@@ -16,7 +16,7 @@ describe("the address of a worker", () => {
     "/assets/index.js",
     `${address}?other`,
     "",
-  ])("is refused when it is any other: %s", (url) => {
-    expect(() => workerAddress(url)).toThrow("starts no script");
+  ])("is rejected otherwise: %s", (url) => {
+    expect(() => workerUrl(url)).toThrow("does not start scripts");
   });
 });

@@ -1,29 +1,31 @@
 import { describe, expect, it } from "vitest";
 import type { TimelineEvent } from "../../src/api/runs";
 import type { AssistantMessage, Chunk } from "../../src/partita.gen";
-import { Frames } from "../../src/replay/fold";
+import { RunHistory } from "../../src/replay/runHistory";
 
-const BEGUN: AssistantMessage = {
+const FIRST: AssistantMessage = {
   role: "assistant",
   id: "m",
   type: "text",
   content: { parts: [], format: 2 },
 };
 
-const framesOf = (...told: readonly (readonly [number, object])[]) =>
-  new Frames(
-    told.map(([time, chunk], place): TimelineEvent => ({ seq: place + 1, time, chunk: chunk as Chunk })),
-    BEGUN,
+const historyOf = (...events: readonly (readonly [number, object])[]) =>
+  new RunHistory(
+    events.map(
+      ([time, chunk], position): TimelineEvent => ({ seq: position + 1, time, chunk: chunk as Chunk }),
+    ),
+    FIRST,
     "r",
   );
 
-const below =
+const childChunk =
   (...path: readonly string[]) =>
   (chunk: object) => ({ type: "child", path, chunk });
 
-describe("how long a part took, at a moment of a replay", () => {
-  it("is known once it is over, and not before", () => {
-    const frames = framesOf(
+describe("the time of a part at a position", () => {
+  it("is known after the part has ended", () => {
+    const history = historyOf(
       [0, { type: "start", messageId: "m" }],
       [5, { type: "start-step" }],
       [10, { type: "reasoning-start", id: "0" }],
@@ -31,33 +33,33 @@ describe("how long a part took, at a moment of a replay", () => {
       [300, { type: "reasoning-start", id: "0" }],
       [340, { type: "reasoning-end", id: "0" }],
     );
-    frames.at(6);
-    expect(frames.times.at(6, "m", "1")).toMatchObject({ start: 10, end: 200 });
-    expect(frames.times.at(6, "m", "2")).toMatchObject({ start: 300, end: 340 });
-    expect(frames.times.at(3, "m", "1")).toBeUndefined();
-    expect(frames.times.at(5, "m", "2")).toBeUndefined();
-    frames.at(2);
-    expect(frames.times.at(4, "m", "1")).toMatchObject({ start: 10, end: 200 });
-    expect(frames.times.at(6, "m", "0")).toBeUndefined();
-    expect(frames.times.at(6, "other", "1")).toBeUndefined();
+    history.at(6);
+    expect(history.times.at(6, "m", "1")).toMatchObject({ start: 10, end: 200 });
+    expect(history.times.at(6, "m", "2")).toMatchObject({ start: 300, end: 340 });
+    expect(history.times.at(3, "m", "1")).toBeUndefined();
+    expect(history.times.at(5, "m", "2")).toBeUndefined();
+    history.at(2);
+    expect(history.times.at(4, "m", "1")).toMatchObject({ start: 10, end: 200 });
+    expect(history.times.at(6, "m", "0")).toBeUndefined();
+    expect(history.times.at(6, "other", "1")).toBeUndefined();
   });
 
-  it("is, for a call, from the first word of its input to its last output", () => {
-    const frames = framesOf(
+  it("spans a call from the start of its input to its last output", () => {
+    const history = historyOf(
       [10, { type: "tool-input-start", toolCallId: "c", toolName: "oven" }],
       [20, { type: "tool-input-available", toolCallId: "c", toolName: "oven", input: {} }],
       [30, { type: "tool-output-available", toolCallId: "c", output: 1, preliminary: true }],
       [90, { type: "tool-output-available", toolCallId: "c", output: 2 }],
     );
-    frames.at(4);
-    expect(frames.times.at(3, "m", "0")).toBeUndefined();
-    expect(frames.times.at(4, "m", "0")).toMatchObject({ start: 10, end: 90 });
+    history.at(4);
+    expect(history.times.at(3, "m", "0")).toBeUndefined();
+    expect(history.times.at(4, "m", "0")).toMatchObject({ start: 10, end: 90 });
   });
 
-  it("is known of what sub-agents did, at their own places", () => {
-    const child = below("c");
-    const deep = below("c", "d");
-    const frames = framesOf(
+  it("is known for parts of sub-agents by their paths", () => {
+    const child = childChunk("c");
+    const deep = childChunk("c", "d");
+    const history = historyOf(
       [0, { type: "text-start", id: "0" }],
       [1, { type: "tool-input-available", toolCallId: "c", toolName: "task", input: {} }],
       [10, child({ type: "start", messageId: "a" })],
@@ -68,15 +70,15 @@ describe("how long a part took, at a moment of a replay", () => {
       [77, deep({ type: "reasoning-end", id: "0" })],
       [80, child({ type: "tool-output-available", toolCallId: "d", output: 1 })],
     );
-    frames.at(9);
-    expect(frames.times.at(9, "m", "1.children.0.0")).toMatchObject({ start: 20, end: 50 });
-    expect(frames.times.at(9, "m", "1.children.0.1")).toMatchObject({ start: 60, end: 80 });
-    expect(frames.times.at(9, "m", "1.children.0.1.children.0.0")).toMatchObject({ start: 70, end: 77 });
-    expect(frames.times.at(9, "m", "1")).toBeUndefined();
+    history.at(9);
+    expect(history.times.at(9, "m", "1.children.0.0")).toMatchObject({ start: 20, end: 50 });
+    expect(history.times.at(9, "m", "1.children.0.1")).toMatchObject({ start: 60, end: 80 });
+    expect(history.times.at(9, "m", "1.children.0.1.children.0.0")).toMatchObject({ start: 70, end: 77 });
+    expect(history.times.at(9, "m", "1")).toBeUndefined();
   });
 
-  it("is that of the part that stood there then, where a step was begun anew", () => {
-    const frames = framesOf(
+  it("is that of the part at that position if a step was restarted", () => {
+    const history = historyOf(
       [0, { type: "start-step" }],
       [10, { type: "reasoning-start", id: "0" }],
       [20, { type: "reasoning-end", id: "0" }],
@@ -84,9 +86,9 @@ describe("how long a part took, at a moment of a replay", () => {
       [40, { type: "reasoning-start", id: "0" }],
       [70, { type: "reasoning-end", id: "0" }],
     );
-    frames.at(6);
-    expect(frames.times.at(3, "m", "1")).toMatchObject({ start: 10, end: 20 });
-    expect(frames.times.at(5, "m", "1")).toBeUndefined();
-    expect(frames.times.at(6, "m", "1")).toMatchObject({ start: 40, end: 70 });
+    history.at(6);
+    expect(history.times.at(3, "m", "1")).toMatchObject({ start: 10, end: 20 });
+    expect(history.times.at(5, "m", "1")).toBeUndefined();
+    expect(history.times.at(6, "m", "1")).toMatchObject({ start: 40, end: 70 });
   });
 });

@@ -1,12 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { TimelineEvent } from "../../src/api/runs";
 import type { Chunk } from "../../src/partita.gen";
+import { counter, stopwatch, summaryOf, titleOf } from "../../src/replay/eventText";
+import { positionAfter, stepForKey } from "../../src/replay/navigation";
 import { density, kindOf, Outline } from "../../src/replay/segments";
-import { stepped, walkOf } from "../../src/replay/steps";
-import { counter, gist, stopwatch, titleOf } from "../../src/replay/told";
 
-const events = (...told: readonly (readonly [number, object | null])[]): TimelineEvent[] =>
-  told.map(([time, chunk], place) => ({ seq: place + 1, time, ...(chunk ? { chunk: chunk as Chunk } : {}) }));
+const events = (...chunks: readonly (readonly [number, object | null])[]): TimelineEvent[] =>
+  chunks.map(([time, chunk], position) => ({
+    seq: position + 1,
+    time,
+    ...(chunk ? { chunk: chunk as Chunk } : {}),
+  }));
 
 const RUN = events(
   [0, { type: "start", messageId: "m" }],
@@ -36,30 +40,33 @@ function outlined(run: readonly TimelineEvent[], cut: number): Outline {
   return outline;
 }
 
-describe("what a run was doing when", () => {
-  it.each([0, 4, 9, RUN.length])("is the same however it comes, cut at %i", (cut) => {
-    expect(outlined(RUN, cut).segments()).toEqual([
-      { kind: "reasoning", from: 10, to: 30 },
-      { kind: "text", from: 60, to: 70 },
-      { kind: "tool", from: 40, to: 90, name: "oven" },
-      { kind: "text", from: 100, to: 110 }, // never ended: as far as it came
-      { kind: "tool", from: 120, to: 150, name: "bell" }, // still waits for its output
-    ]);
-  });
+describe("the outline of a run", () => {
+  it.each([0, 4, 9, RUN.length])(
+    "has the same segments if events arrive in two pages, split at %i",
+    (cut) => {
+      expect(outlined(RUN, cut).segments()).toEqual([
+        { kind: "reasoning", from: 10, to: 30 },
+        { kind: "text", from: 60, to: 70 },
+        { kind: "tool", from: 40, to: 90, name: "oven" },
+        { kind: "text", from: 100, to: 110 }, // not ended: up to its last delta
+        { kind: "tool", from: 120, to: 150, name: "bell" }, // still pending
+      ]);
+    },
+  );
 
-  it("tells where steps and parts begin", () => {
+  it("has the starts of steps and parts", () => {
     const outline = outlined(RUN, 0);
     expect(outline.steps).toEqual([5, 95]);
     expect(outline.parts).toEqual([3, 6, 9, 14, 17]);
   });
 
-  it("tells kinds of events apart", () => {
+  it("classifies events", () => {
     expect(RUN.map(kindOf).join(" ")).toBe(
       "message step reasoning reasoning reasoning tool bytes tool text text tool tool step text text note tool message",
     );
   });
 
-  it("counts events in equal stretches", () => {
+  it("counts events in equal bins", () => {
     expect(density([0, 1, 2, 9, 10], 10, 5)).toEqual([2, 1, 0, 0, 2]);
     expect(density([0, 0], 0, 3)).toEqual([2, 0, 0]);
   });
@@ -68,19 +75,19 @@ describe("what a run was doing when", () => {
 describe("steps", () => {
   const parts = [3, 6, 9];
   it.each([
-    ["event-on", 3, 4],
-    ["event-on", 12, 12],
+    ["event-forward", 3, 4],
+    ["event-forward", 12, 12],
     ["event-back", 0, 0],
-    ["part-on", 0, 3],
-    ["part-on", 3, 6],
-    ["part-on", 9, 12],
+    ["part-forward", 0, 3],
+    ["part-forward", 3, 6],
+    ["part-forward", 9, 12],
     ["part-back", 9, 6],
     ["part-back", 8, 6],
     ["part-back", 3, 0],
     ["start", 5, 0],
     ["end", 5, 12],
-  ] as const)("%s from %i leads to %i", (walk, from, to) => {
-    expect(stepped(walk, from, 12, parts)).toBe(to);
+  ] as const)("%s from %i leads to %i", (step, from, to) => {
+    expect(positionAfter(step, from, 12, parts)).toBe(to);
   });
 
   const key = (name: string, shiftKey = false, ctrlKey = false) => ({
@@ -90,16 +97,16 @@ describe("steps", () => {
     altKey: false,
     metaKey: false,
   });
-  it("are what keys mean", () => {
-    expect(walkOf(key("ArrowLeft"))).toBe("event-back");
-    expect(walkOf(key("ArrowRight", true))).toBe("part-on");
-    expect(walkOf(key("Home"))).toBe("start");
-    expect(walkOf(key("ArrowRight", false, true))).toBeNull();
-    expect(walkOf(key("x"))).toBeNull();
+  it("have keys", () => {
+    expect(stepForKey(key("ArrowLeft"))).toBe("event-back");
+    expect(stepForKey(key("ArrowRight", true))).toBe("part-forward");
+    expect(stepForKey(key("Home"))).toBe("start");
+    expect(stepForKey(key("ArrowRight", false, true))).toBeNull();
+    expect(stepForKey(key("x"))).toBeNull();
   });
 });
 
-describe("words for events", () => {
+describe("texts of events", () => {
   it.each([
     [0, "0.0 s", "0:00.0"],
     [12_449, "12.4 s", "0:12.4"],
@@ -111,14 +118,14 @@ describe("words for events", () => {
     expect(counter(time)).toBe(short);
   });
 
-  it("say what is in a chunk, below whom, and no tricks", () => {
-    expect(RUN.slice(5, 9).map((event) => `${titleOf(event)}: ${gist(event)}`)).toEqual([
+  it("contain the content and the nesting of a chunk, with hidden characters visible", () => {
+    expect(RUN.slice(5, 9).map((event) => `${titleOf(event)}: ${summaryOf(event)}`)).toEqual([
       "tool-input-start: oven",
-      "bytes: bytes that gave no chunk",
+      "bytes: bytes without a chunk",
       "tool-input-available: oven",
       "› text-start: ",
     ]);
-    const [trick] = events([0, { type: "text-delta", id: "0", delta: "a\u202eb\nc" }]);
-    expect(trick && gist(trick)).toBe("a⟦U+202E⟧b c");
+    const [hidden] = events([0, { type: "text-delta", id: "0", delta: "a\u202eb\nc" }]);
+    expect(hidden && summaryOf(hidden)).toBe("a⟦U+202E⟧b c");
   });
 });

@@ -28,7 +28,7 @@ function streams(count: number): readonly Told[] {
     .map((line) => JSON.parse(line) as Told);
 }
 
-/** As JSON has it, keys in order: what is written is what counts. */
+/** Compares values by their JSON with sorted keys. */
 const written = (value: unknown): string =>
   JSON.stringify(value, (_key, item: unknown) =>
     typeof item === "object" && item !== null && !Array.isArray(item)
@@ -37,7 +37,7 @@ const written = (value: unknown): string =>
   );
 
 describe("the reducer", () => {
-  it("makes of 250 random streams what the package makes of them", () => {
+  it("agrees with the Python package on 250 random streams", () => {
     const told = streams(250);
     expect(told).toHaveLength(250);
     for (const { seed, chunks, looks, message, errors } of told) {
@@ -52,7 +52,7 @@ describe("the reducer", () => {
     }
   }, 60_000);
 
-  it("goes on with an input that was being written", () => {
+  it("continues an input that was streaming", () => {
     const chunks: readonly Chunk[] = [
       { type: "tool-input-start", toolCallId: "c", toolName: "write", title: "Write" },
       { type: "tool-input-delta", toolCallId: "c", inputTextDelta: '{"path":"a' },
@@ -65,7 +65,7 @@ describe("the reducer", () => {
     expect(whole.content.parts[0]).toMatchObject({ input: { path: "a.py", lines: [1, 2] } });
   });
 
-  it("gives the same objects for what has not changed", () => {
+  it("returns the same objects for unchanged parts", () => {
     const reducer = new Reducer("m");
     reducer.feed({ type: "text-start", id: "1" });
     reducer.feed({ type: "text-delta", id: "1", delta: "one" });
@@ -79,7 +79,7 @@ describe("the reducer", () => {
     expect(after.content.parts[1]).not.toBe(before.content.parts[1]);
   });
 
-  it("passes over what does not fit, and says so", () => {
+  it("rejects invalid chunks", () => {
     const reducer = new Reducer("m");
     expect(reducer.feed({ type: "text-delta", id: "nowhere", delta: "x" })).toBe(false);
     expect(reducer.feed({ type: "child", path: ["gone"], chunk: { type: "abort" } })).toBe(false);
@@ -87,7 +87,7 @@ describe("the reducer", () => {
     expect(reducer.snapshot().content.parts).toEqual([]);
   });
 
-  it("takes a long input in pieces without reading it anew each time", () => {
+  it("parses a long input incrementally", () => {
     const reducer = new Reducer("m");
     reducer.feed({ type: "tool-input-start", toolCallId: "c", toolName: "write" });
     reducer.feed({ type: "tool-input-delta", toolCallId: "c", inputTextDelta: '{"text":"' });
@@ -97,7 +97,7 @@ describe("the reducer", () => {
     expect(call.input.text).toHaveLength(200_000);
   });
 
-  it("closes what is open", () => {
+  it("closes open parts", () => {
     const open = reduce(
       [
         { type: "text-start", id: "1" },

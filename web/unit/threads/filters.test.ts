@@ -13,12 +13,12 @@ describe("filters", () => {
     "since=2026-01-01&until=2026-02-01",
     "ids=a%2Cb",
     "",
-  ])("are the same after a way through the address: %s", (query) => {
+  ])("survive a round trip through the address: %s", (query) => {
     const filters = readFilters(new URLSearchParams(query));
     expect(readFilters(parsePlace(href([], toParams(filters))).query)).toEqual(filters);
   });
 
-  it("leave aside what they do not know", () => {
+  it("ignore unknown parameters", () => {
     expect(readFilters(new URLSearchParams("m=x&date=never&errors=0&agent="))).toEqual({});
     expect(isEmpty({})).toBe(true);
   });
@@ -27,11 +27,11 @@ describe("filters", () => {
     [{ date: "today" }, "2026-03-09T12:00:00.000Z", undefined],
     [{ date: "older" }, undefined, "2026-02-08T12:00:00.000Z"],
     [{ since: "2026-01-01" }, "2026-01-01", undefined],
-  ] as const)("ask the server for a stretch of time: %o", (filters, since, until) => {
+  ] as const)("become a date range of the server's query: %o", (filters, since, until) => {
     expect(toQuery(filters, NOW)).toMatchObject({ since, until });
   });
 
-  it("can be taken away one by one", () => {
+  it("can be removed one by one", () => {
     const filters = { agent: "keeper", errors: true, since: "2026-01-01", until: "2026-02-01" };
     expect(chips(filters).map((chip) => chip.text)).toEqual([
       "agent: keeper",

@@ -1,18 +1,23 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  type BlobPiece,
+  type RenderContext,
+  RenderProvider,
+  useRenderContext,
+} from "../../src/context/renderContext";
+import { ToolViews } from "../../src/context/toolViews";
 import type { ToolCallPart } from "../../src/partita.gen";
 import { ToolCard } from "../../src/tools/ToolCard";
-import { ToolViews } from "../../src/viewing/toolViews";
-import { type BlobPiece, useViewing, type Viewing, ViewingProvider } from "../../src/viewing/viewing";
 import { CASES, call, caseOf, KINDS, STATES, seen } from "./calls";
 
 afterEach(cleanup);
 
 const PLACE = { messageId: "m", path: "0" };
 
-function draw(part: ToolCallPart, more: Partial<Viewing> = {}) {
-  const viewing: Viewing = {
+function draw(part: ToolCallPart, more: Partial<RenderContext> = {}) {
+  const viewing: RenderContext = {
     live: false,
     timing: () => undefined,
     loadBlob: () => Promise.reject(new Error("no blobs")),
@@ -21,9 +26,9 @@ function draw(part: ToolCallPart, more: Partial<Viewing> = {}) {
     ...more,
   };
   const view = render(
-    <ViewingProvider value={viewing}>
+    <RenderProvider value={viewing}>
       <ToolCard call={part} place={PLACE} />
-    </ViewingProvider>,
+    </RenderProvider>,
   );
   const card = view.container.querySelector<HTMLElement>("[data-tool-state]");
   const head = card?.querySelector<HTMLElement>("button[aria-expanded]");
@@ -40,7 +45,7 @@ const state = (word: string) => {
 describe("the card of a call", () => {
   it.each([
     ["half a comm", true, "input-streaming", "Writing input"],
-    ["half a comm", false, "input-streaming", "Input not whole"],
+    ["half a comm", false, "input-streaming", "Input incomplete"],
     ["sleep 60", true, "input-available", "Running"],
     ["sleep 60", false, "input-available", "No result"],
     ["crumbs", false, "approval-requested", "Waiting for approval"],
@@ -48,27 +53,27 @@ describe("the card of a call", () => {
     ["missing.txt", false, "output-error", "Failed"],
     ["aborted", false, "interrupted", "Stopped"],
     ["timeout", false, "interrupted", "Timed out"],
-    ["lost", false, "interrupted", "Lost: no result"],
-    ["so far", true, "output-available", "Running, output so far"],
-  ])("says how far %s is (live: %s)", (word, live, name, words) => {
+    ["lost", false, "interrupted", "Lost, no result"],
+    ["so far", true, "output-available", "Running, partial output"],
+  ])("shows the state of %s (live: %s)", (word, live, name, label) => {
     const { card, head } = draw(state(word), { live });
     expect(card.dataset.toolState).toBe(name);
-    expect(head.textContent).toContain(words);
-    expect(card.getAttribute("aria-label")).toContain(words);
+    expect(head.textContent).toContain(label);
+    expect(card.getAttribute("aria-label")).toContain(label);
     expect(head.getAttribute("aria-expanded")).toBe("true");
   });
 
   it.each([
     ["flour\\n", "approved by Ada"],
     ["yeast", "run by the provider"],
-    ["old_tool", "the tool is gone"],
-  ])("notes about %s: %s", (word, note) => {
+    ["old_tool", "tool no longer available"],
+  ])("shows the note of %s: %s", (word, note) => {
     const { head } = draw(state(word));
     expect(head.textContent).toContain(note);
     expect(head.getAttribute("aria-expanded")).toBe("false");
   });
 
-  it.each(KINDS.map((one) => [one.name, one] as const))("of %s is one line, and opens", (_, part) => {
+  it.each(KINDS.map((one) => [one.name, one] as const))("of %s is one line that expands", (_, part) => {
     const { head, card } = draw(part);
     const isWell = !head.textContent?.includes("Exit");
     expect(head.textContent?.length).toBeGreaterThan(4);
@@ -79,7 +84,7 @@ describe("the card of a call", () => {
     expect(head.getAttribute("aria-expanded")).toBe("true");
   });
 
-  it("shows the time it took and the exit code", () => {
+  it("shows the duration and the exit code", () => {
     const part = KINDS.find((one) => one.name === "exec_command") ?? call("", {});
     const { head } = draw(part, {
       timing: () => ({ startedAt: "2026-03-03T10:00:00Z", endedAt: "2026-03-03T10:00:04.2Z" }),
@@ -88,7 +93,7 @@ describe("the card of a call", () => {
     expect(head.textContent).toContain("4.2 s");
   });
 
-  it("has a link in safe results, and none in a dangerous one", () => {
+  it("links safe results, but not dangerous ones", () => {
     const { card, head } = draw(KINDS.find((one) => one.name === "web_search") ?? call("", {}));
     fireEvent.click(head);
     const links = [...card.querySelectorAll("a")];
@@ -97,7 +102,7 @@ describe("the card of a call", () => {
     expect(card.textContent).toContain("Do not press");
   });
 
-  it("closes by itself when what it ran is done, and stays as somebody chose", () => {
+  it("collapses when the call completes, unless the user has toggled it", () => {
     const running = state("sleep 60");
     const { head, rerender, viewing } = draw(running, { live: true });
     expect(head.getAttribute("aria-expanded")).toBe("true");
@@ -108,9 +113,9 @@ describe("the card of a call", () => {
     } as ToolCallPart;
     const again = () =>
       rerender(
-        <ViewingProvider value={viewing}>
+        <RenderProvider value={viewing}>
           <ToolCard call={done} place={PLACE} />
-        </ViewingProvider>,
+        </RenderProvider>,
       );
     again();
     expect(head.getAttribute("aria-expanded")).toBe("false");
@@ -119,7 +124,7 @@ describe("the card of a call", () => {
     expect(head.getAttribute("aria-expanded")).toBe("true");
   });
 
-  it("is open where a link leads inside it", () => {
+  it("is expanded if a link leads inside it", () => {
     const { head } = draw(call("Read", {}, "x"), { target: { messageId: "m", path: "0.children.2.1" } });
     expect(head.getAttribute("aria-expanded")).toBe("true");
     cleanup();
@@ -127,7 +132,7 @@ describe("the card of a call", () => {
     expect(other.head.getAttribute("aria-expanded")).toBe("false");
   });
 
-  it("shows hostile names and outputs as text", () => {
+  it("shows names and outputs with markup as text", () => {
     const { card, head } = draw(
       call("\u202Eevil<b>", { "<img>": "javascript:x" }, "<script>alert(1)</script>\u0000"),
     );
@@ -141,7 +146,7 @@ describe("the card of a call", () => {
 describe("an approval", () => {
   const waiting = state("crumbs");
 
-  it("shows why it is asked, and no buttons where nobody can answer", () => {
+  it("shows the reason, but no buttons if it cannot be answered", () => {
     const { card } = draw(waiting);
     expect(card.textContent).toContain("It deletes files.");
     expect(screen.queryByRole("button", { name: "Approve" })).toBeNull();
@@ -150,10 +155,10 @@ describe("an approval", () => {
   it.each([
     ["Approve", true, ""],
     ["Deny", false, "not today"],
-  ])("%s is sent once, with its reason", async (name, approved, reason) => {
+  ])("sends %s once, with the reason", async (name, approved, reason) => {
     let settle = () => {};
     const answer = vi.fn(() => new Promise<void>((resolve) => (settle = resolve)));
-    draw(waiting, { answer });
+    draw(waiting, { respondToApproval: answer });
     fireEvent.change(screen.getByLabelText("Reason (optional)"), { target: { value: reason } });
     fireEvent.click(screen.getByRole("button", { name }));
     expect(answer).toHaveBeenCalledWith(waiting, reason ? { approved, reason } : { approved });
@@ -164,15 +169,15 @@ describe("an approval", () => {
     expect(answer).toHaveBeenCalledTimes(1);
   });
 
-  it("can be tried again when the answer did not arrive", async () => {
-    draw(waiting, { answer: () => Promise.reject(new Error("no way through")) });
+  it("can be retried if the response was not sent", async () => {
+    draw(waiting, { respondToApproval: () => Promise.reject(new Error("connection lost")) });
     const button = screen.getByRole<HTMLButtonElement>("button", { name: "Deny" });
     fireEvent.click(button);
     await waitFor(() => expect(button.disabled).toBe(false));
   });
 });
 
-describe("an output that is kept apart", () => {
+describe("a large output", () => {
   const url = `blob:sha256:${"b".repeat(64)}`;
   const bytes = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
   const serving = (data: Uint8Array<ArrayBuffer>) =>
@@ -184,7 +189,7 @@ describe("an output that is kept apart", () => {
       }),
     );
 
-  it("is fetched when the card is opened, and drawn for what it is when it is small", async () => {
+  it("is loaded when the card is expanded; a small one completely", async () => {
     const loadBlob = serving(bytes("     5→line five\n     6→line six"));
     const part = seen(call("Read", { file_path: "a.txt" }, `${url}#text`), { kind: "read", title: "Read" });
     const text = { path: ["output"], lineCount: 2, separator: "→" };
@@ -200,7 +205,7 @@ describe("an output that is kept apart", () => {
     expect(loadBlob.mock.calls).toEqual([[url, 0, 65_535]]);
   });
 
-  it("comes in pieces when it is large, no character lost where they meet", async () => {
+  it("is loaded in pieces, without losing characters at their ends", async () => {
     const text = `${"x".repeat(65_534)}é\nthe end`;
     const loadBlob = serving(bytes(text));
     const { head, card } = draw(call("Bash", { command: "cat" }, `${url}#text`), { loadBlob });
@@ -214,7 +219,7 @@ describe("an output that is kept apart", () => {
     ]);
   });
 
-  it("is a tree when it is JSON", async () => {
+  it("is a tree if it is JSON", async () => {
     const loadBlob = serving(bytes(JSON.stringify({ shelf: "x".repeat(70_000) })));
     const { head } = draw(call("stock", {}, { type: "json", value: `${url}#json` }), { loadBlob });
     fireEvent.click(head);
@@ -222,7 +227,7 @@ describe("an output that is kept apart", () => {
     expect(screen.getByText("shelf:")).toBeTruthy();
   });
 
-  it("says when it is gone, and can be asked for again", async () => {
+  it("shows an error if it cannot be loaded, and can be retried", async () => {
     const loadBlob = vi.fn(() => Promise.reject(new Error("there is no such blob")));
     const { head } = draw(call("stock", {}, `${url}#text`), { loadBlob });
     fireEvent.click(head);
@@ -233,17 +238,17 @@ describe("an output that is kept apart", () => {
 });
 
 describe("a sub-agent", () => {
-  it("has its messages below it", () => {
+  it("shows its messages", () => {
     const { head, card } = draw(KINDS.find((one) => one.children) ?? call("", {}));
     fireEvent.click(head);
     expect(card.textContent).toContain("1 below");
     expect(card.textContent).toContain("Find where loaves burn");
   });
 
-  it("hands the place of the call to what is below", () => {
+  it("passes the place of the call to its messages", () => {
     const seen: string[] = [];
-    const Messages: Viewing["Messages"] = ({ place }) => {
-      useViewing();
+    const Messages: RenderContext["Messages"] = ({ place }) => {
+      useRenderContext();
       seen.push(place.path);
       return null;
     };
@@ -261,7 +266,7 @@ describe("each kind of call", () => {
     return { card, head: head.textContent, text: card.textContent ?? "" };
   };
 
-  it.each(Object.keys(CASES))("is drawn: %s", (name) => {
+  it.each(Object.keys(CASES))("is displayed: %s", (name) => {
     const { card } = open(name);
     expect(card.dataset.toolKind).toBe(caseOf(name).view.kind);
     expect(card.getAttribute("aria-label")).toContain(caseOf(name).view.title);
@@ -278,7 +283,7 @@ describe("each kind of call", () => {
     [
       "Claude Code: separate standard error",
       "in the background",
-      ["Printed", "Errors (stderr)", "warning: old"],
+      ["Output (stdout)", "Errors (stderr)", "warning: old"],
     ],
     ["Claude Code: a command that failed", "Failed", ["Run the tests", "1 failed"]],
     [
@@ -295,14 +300,14 @@ describe("each kind of call", () => {
     ["Claude Code: a file with a reminder", "Reada", ["<system-reminder>hm"]],
     ["Claude Code: files with matches", "Searchnow in src (*.py)2 found", ["2 entries", "src/a.py"]],
     ["Claude Code: counts", "4 found", ["4 matches in 2 files"]],
-    ["Claude Code: nothing found", "Find files*.rsnothing found", ["Nothing found"]],
+    ["Claude Code: nothing found", "Find files*.rsnothing found", ["No results"]],
     ["Gemini CLI: a directory", "List", ["Directory listing for it:", "[DIR] src"]],
     ["Codex: a plan", "To doIn steps1 of 2 done", ["done: Look", "to do: Act"]],
     ["Claude Code: a plan next to the output", "PlanBuild it", ["Build"]],
     ["Codex: two questions", "2 questions", ["Which?", "chosen: a", "When?"]],
     ["Claude Code: a page with its status", "200 · 85 KB", ["What is it?", "A clock."]],
     ["Claude Code: a web search", "Web searchclocks", ["1 result", "a.example"]],
-    ["Codex: a sub-agent", "workerDo it.", ["Asked", "Do it."]],
+    ["Codex: a sub-agent", "workerDo it.", ["Prompt", "Do it."]],
     ["an unknown tool with a sub-agent", "delegateto: bob", ["1 below"]],
     [
       "Mastra: a network execution",
@@ -321,15 +326,15 @@ describe("each kind of call", () => {
     expect(open("ACP: diffs").text).not.toContain("foreign");
   });
 
-  it("says how long it took, where only the agent knows", () => {
+  it("shows the duration that the agent reports", () => {
     expect(open("Claude Code: a page with its status").head).toContain("1.5 s");
   });
 });
 
-describe("a call whose view did not come with it", () => {
+describe("a call that arrived without a view", () => {
   const view = { kind: "command", title: "Shell", command: "ls" } as const;
 
-  it("is asked for, and drawn by its name until then", async () => {
+  it("requests its view, and shows its name until then", async () => {
     let settle = (_: (typeof view)[]) => {};
     const classify = vi.fn(() => new Promise<(typeof view)[]>((resolve) => (settle = resolve)));
     const part = call("Bash", { command: "ls" }, undefined, { state: "input-available" });
@@ -341,7 +346,7 @@ describe("a call whose view did not come with it", () => {
     expect(card.textContent).toContain("ls");
   });
 
-  it("keeps the view of its state before, and only its newest state is asked for", async () => {
+  it("keeps its previous view, and requests only that of its newest state", async () => {
     const classify = vi.fn(async (calls: readonly object[]) =>
       calls.map((one) => ({ ...view, subject: (one as ToolCallPart).rawInput as string })),
     );
@@ -350,29 +355,29 @@ describe("a call whose view did not come with it", () => {
       ...call("Bash", undefined, undefined, { state: "input-streaming", rawInput }),
       id: "same",
     }));
-    for (const part of parts.slice(0, 3)) toolViews.want(part);
+    for (const part of parts.slice(0, 3)) toolViews.request(part);
     await waitFor(() => expect(toolViews.of(parts[2] as ToolCallPart)).toMatchObject({ subject: "abc" }));
     expect(toolViews.of(parts[3] as ToolCallPart)).toMatchObject({ subject: "abc" });
-    toolViews.want(parts[3] as ToolCallPart);
+    toolViews.request(parts[3] as ToolCallPart);
     await waitFor(() => expect(toolViews.of(parts[3] as ToolCallPart)).toMatchObject({ subject: "abcd" }));
     expect(classify).toHaveBeenCalledTimes(2);
   });
 
-  it("is sent without what does not matter", async () => {
+  it("is sent without irrelevant members", async () => {
     const classify = vi.fn(async () => [view]);
     const part = {
       ...call("Task", { prompt: "Go." }, "x".repeat(100_000)),
       children: caseOf("an unknown tool with a sub-agent").call.children,
       callProviderMetadata: { openai: { secret: 1 } },
     } as ToolCallPart;
-    new ToolViews(classify).want(part);
+    new ToolViews(classify).request(part);
     await waitFor(() => expect(classify).toHaveBeenCalledTimes(1));
     const [[sent]] = classify.mock.calls as unknown as [[{ output: { value: string } }[]]];
     expect(sent?.[0]?.output.value.length).toBe(64 * 1024 + 1);
     expect(JSON.stringify(sent)).not.toMatch(/secret|Go\."\}\]/);
   });
 
-  it("is drawn as input and output where the server does not answer, and where there is none", async () => {
+  it("shows input and output if the server does not respond, and without a server", async () => {
     const classify = () => Promise.reject(new Error("gone"));
     const drawn = draw(call("Bash", { command: "ls" }, "a.py"), { toolViews: new ToolViews(classify) });
     await waitFor(() => expect(drawn.card.dataset.toolKind).toBe("other"));

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { ansiLine, folded } from "../../src/tools/ansi";
-import { drawnLines, Lines, LONGEST_LINE } from "../../src/tools/lines";
+import { ansiLine, merged } from "../../src/tools/ansi";
+import { Lines, linesOf, MAX_LINE_LENGTH } from "../../src/tools/lines";
 
 const E = "\u001b[";
-const looks = (line: string) => ansiLine(line).spans.map(({ text, look }) => [text, look.join(" ")]);
+const looks = (line: string) => ansiLine(line).spans.map(({ text, styles }) => [text, styles.join(" ")]);
 
-describe("a line of a terminal", () => {
+describe("a terminal line", () => {
   it.each([
     ["plain", [["plain", ""]]],
     [
@@ -39,19 +39,19 @@ describe("a line of a terminal", () => {
     ["line\r", "line"],
     ["\r\r", ""],
     [`${E}31mold and long${E}0m\r${E}32mnew${E}0m`, `${E}32mnew${E}0m`],
-  ])("%j is written over to %j", (line, left) => {
-    expect(folded(line)).toBe(left);
+  ])("%j is overwritten to %j", (line, left) => {
+    expect(merged(line)).toBe(left);
   });
 
-  it("hands its colours to the next line", () => {
-    const lines = drawnLines(`${E}31mone\ntwo\n${E}0mthree`, true);
-    expect(lines.map((line) => line.spans[0]?.look.join(" "))).toEqual(["red", "red", ""]);
+  it("passes its colours to the next line", () => {
+    const lines = linesOf(`${E}31mone\ntwo\n${E}0mthree`, true);
+    expect(lines.map((line) => line.spans[0]?.styles.join(" "))).toEqual(["red", "red", ""]);
   });
 });
 
-describe("lines that come piece by piece", () => {
+describe("lines of a text that arrives in pieces", () => {
   const whole = "first\nsecond 👩‍🚀\n\nlast";
-  it("are those of the whole text, wherever it is cut", () => {
+  it("equal the lines of the whole text, wherever it is split", () => {
     for (let cut = 0; cut <= whole.length; cut++) {
       const lines = new Lines(false);
       lines.add(whole.slice(0, cut), false);
@@ -63,27 +63,27 @@ describe("lines that come piece by piece", () => {
     }
   });
 
-  it("are cut when they are long, and say so", () => {
-    const text = `${"x".repeat(2.5 * LONGEST_LINE)}\nnext`;
-    const lines = drawnLines(text);
-    expect(lines.map((line) => line.goesOn)).toEqual([true, true, false, false]);
+  it("are split if they are long, and marked as continued", () => {
+    const text = `${"x".repeat(2.5 * MAX_LINE_LENGTH)}\nnext`;
+    const lines = linesOf(text);
+    expect(lines.map((line) => line.continues)).toEqual([true, true, false, false]);
     expect(lines.map((line) => line.number)).toEqual([1, undefined, undefined, 2]);
   });
 
-  it("do not wait for the end of a line that has none", () => {
+  it("are emitted before the end of a very long line", () => {
     const lines = new Lines(false);
-    for (let piece = 0; piece < 10; piece++) lines.add("y".repeat(LONGEST_LINE), false);
+    for (let piece = 0; piece < 10; piece++) lines.add("y".repeat(MAX_LINE_LENGTH), false);
     expect(lines.all.length).toBeGreaterThan(5);
     lines.add("\nend", true);
     const drawn = lines.all.map((line) => line.spans.map((span) => span.text).join("")).join("");
-    expect(drawn).toBe(`${"y".repeat(10 * LONGEST_LINE)}end`);
+    expect(drawn).toBe(`${"y".repeat(10 * MAX_LINE_LENGTH)}end`);
     expect(lines.all.at(-1)?.number).toBe(2);
-    expect(lines.all.at(-2)?.goesOn).toBe(false);
+    expect(lines.all.at(-2)?.continues).toBe(false);
   });
 
-  it("never part a character", () => {
-    const [one, two] = drawnLines(`${"x".repeat(LONGEST_LINE - 1)}😀y`);
-    expect(one?.spans[0]?.text).toBe("x".repeat(LONGEST_LINE - 1));
+  it("never split a surrogate pair", () => {
+    const [one, two] = linesOf(`${"x".repeat(MAX_LINE_LENGTH - 1)}😀y`);
+    expect(one?.spans[0]?.text).toBe("x".repeat(MAX_LINE_LENGTH - 1));
     expect(two?.spans[0]?.text).toBe("😀y");
   });
 });

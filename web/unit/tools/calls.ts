@@ -1,7 +1,7 @@
-/** Calls of every kind and in every state, as agents write them. */
+/** Sample calls of every kind and in every state. */
 import table from "../../../tests/views/tool_calls.json";
+import { rememberViews } from "../../src/context/toolViews";
 import type { Message, ToolCallPart, ToolOutput, ToolView } from "../../src/partita.gen";
-import { rememberViews } from "../../src/viewing/toolViews";
 
 let last = 0;
 
@@ -11,7 +11,7 @@ export const said = (value: string): ToolOutput => ({ type: "text", value });
 export const failed = (value: string): ToolOutput => ({ type: "error-text", value });
 export const json = (value: unknown): ToolOutput => ({ type: "json", value });
 
-/** A call that is done, unless more is said. */
+/** A completed call by default. */
 export function call(
   name: string,
   input: unknown,
@@ -29,7 +29,7 @@ export function call(
   } as ToolCallPart;
 }
 
-/** A message of an agent with these parts. */
+/** An assistant message with these parts. */
 export const told = (id: string, ...parts: unknown[]): Message =>
   ({
     role: "assistant",
@@ -53,12 +53,12 @@ interface Case {
   readonly view: ToolView;
 }
 
-/** Calls of every agent, and what the server says they are: the table of the Python tests. */
+/** Calls of every agent with the views of the server: the table of the Python tests. */
 export const CASES = table as unknown as Readonly<Record<string, Case>>;
 
 for (const { call, view } of Object.values(CASES)) seen(call, view);
 
-/** Let the page know the view of a call. */
+/** Stores the view of a call. */
 export function seen(part: ToolCallPart, view: ToolView): ToolCallPart {
   rememberViews(told("m", part), { "/content/parts/0": view });
   return part;

@@ -18,14 +18,14 @@ describe("a hunk", () => {
     ]);
   });
 
-  it("marks the words that changed", () => {
+  it("marks changed words", () => {
     const changed = (at: number) => rows[at]?.pieces?.filter((one) => one.changed).map((one) => one.text);
     expect(changed(1)).toEqual(["180"]);
     expect(changed(2)).toEqual(["220"]);
     expect(rows[3]?.pieces).toBeUndefined();
   });
 
-  it("stands side by side", () => {
+  it("is paired for the side-by-side view", () => {
     expect(pairs(rows).map(([left, right]) => [left?.text, right?.text])).toEqual([
       ["same", "same"],
       ["degrees = 180", "degrees = 220"],
@@ -34,7 +34,7 @@ describe("a hunk", () => {
   });
 });
 
-describe("a file that was written whole", () => {
+describe("a new file", () => {
   it("is a hunk of added lines", () => {
     const part = call("Write", { content: "one\n\ntwo\n" });
     const change = { path: "a", hunks: [{ text: { path: ["input", "content"] }, newStart: 1 }] };

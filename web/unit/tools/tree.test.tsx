@@ -5,7 +5,7 @@ import { JsonTree } from "../../src/tools/JsonTree";
 import { PAGE, treeRows } from "../../src/tools/tree";
 
 afterEach(cleanup);
-const CLOSED = { holders: new Map(), pages: new Map() };
+const CLOSED = { containers: new Map(), pages: new Map() };
 
 function deep(levels: number): unknown {
   let value: unknown = "bottom";
@@ -13,19 +13,20 @@ function deep(levels: number): unknown {
   return value;
 }
 
-describe("a value as rows", () => {
-  it("opens as many levels as are asked for", () => {
+describe("the rows of a value", () => {
+  it("contain the requested number of levels", () => {
     expect(treeRows(deep(9), 2, CLOSED)).toHaveLength(3);
   });
 
-  it("takes 5,000 levels, all of them open", () => {
+  it("can be 5,000 levels deep", () => {
     const value = deep(5000);
-    const holders = new Map<object, boolean>();
-    for (let at = value; typeof at === "object" && at; at = (at as { in: unknown }).in) holders.set(at, true);
-    expect(treeRows(value, 0, { ...CLOSED, holders })).toHaveLength(5001);
+    const containers = new Map<object, boolean>();
+    for (let at = value; typeof at === "object" && at; at = (at as { in: unknown }).in)
+      containers.set(at, true);
+    expect(treeRows(value, 0, { ...CLOSED, containers })).toHaveLength(5001);
   });
 
-  it("shows long arrays by pages", () => {
+  it("page long arrays", () => {
     const value = Array.from({ length: 250 }, (_, at) => at);
     const rows = treeRows(value, 1, CLOSED);
     expect(rows).toHaveLength(1 + PAGE + 1);
@@ -33,7 +34,7 @@ describe("a value as rows", () => {
     expect(treeRows(value, 1, { ...CLOSED, pages: new Map([[value, 3]]) })).toHaveLength(251);
   });
 
-  it("has names that look like those of every object as plain ones", () => {
+  it("contain members named like inherited ones", () => {
     const value = JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":3}');
     expect(treeRows(value, 1, CLOSED).map((row) => row.name)).toEqual([
       null,
@@ -47,7 +48,7 @@ describe("a value as rows", () => {
 describe("a tree", () => {
   const rows = () => screen.getAllByRole("treeitem").map((row) => row.textContent);
 
-  it("is walked and opened by keys", () => {
+  it("is navigated and expanded by keyboard", () => {
     render(<JsonTree value={{ a: { b: 1 }, c: 2 }} open={1} />);
     expect(rows()).toHaveLength(3);
     const press = (key: string) => fireEvent.keyDown(document.activeElement ?? document.body, { key });
@@ -70,7 +71,7 @@ describe("a tree", () => {
     vi.unstubAllGlobals();
   });
 
-  it("folds long strings, and shows tricks in them", () => {
+  it("truncates long strings, and makes hidden characters visible", () => {
     render(<JsonTree value={{ a: `\u202E${"x".repeat(1000)}` }} />);
     expect(rows()[1]).toContain("⟦U+202E⟧");
     fireEvent.click(screen.getByRole("button", { name: "… 701 more characters" }));

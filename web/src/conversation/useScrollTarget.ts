@@ -1,0 +1,109 @@
+/** Scrolls to a message or part, waits until it has rendered, focuses it and highlights it for a moment. */
+import type { Virtualizer } from "@tanstack/react-virtual";
+import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { anchorOf } from "../parts/anchors";
+import type { Row } from "./rows";
+
+interface Target {
+  readonly message: string;
+  readonly part: string | null;
+  readonly highlight: boolean;
+  /** Renders to wait for a part that does not exist. */
+  tries: number;
+}
+
+export interface ScrollTarget {
+  /** The message that is highlighted. */
+  readonly highlighted: string | null;
+  readonly show: (message: string, part: string | null, highlight: boolean) => void;
+}
+
+/** Pixels above the target message. With a gap, measuring the message does not move it. */
+export const SCROLL_MARGIN = 8;
+const HIGHLIGHT_MS = 2000;
+const MAX_TRIES = 40;
+
+/** Corrects the offset: rows above may have been measured during the scroll. */
+function align(row: HTMLElement, scroller: HTMLElement | null): void {
+  if (!scroller) return;
+  const off = row.getBoundingClientRect().top - scroller.getBoundingClientRect().top - SCROLL_MARGIN;
+  if (Math.abs(off) > 1) scroller.scrollTop += off;
+}
+
+export function useScrollTarget(
+  list: Virtualizer<HTMLElement, HTMLElement>,
+  rows: readonly Row[],
+  scroller: RefObject<HTMLElement | null>,
+  target: { readonly message: string; readonly part: string | null } | null,
+  leaveEnd: () => void,
+): ScrollTarget {
+  const pending = useRef<Target | null>(null);
+  const [highlighted, setHighlighted] = useState<string | null>(null);
+  const [, render] = useState(0);
+
+  const show = (message: string, part: string | null, highlight: boolean) => {
+    const index = rows.findIndex((row) => row.id === message);
+    if (index < 0) return;
+    pending.current = { message, part, highlight, tries: MAX_TRIES };
+    leaveEnd();
+    list.scrollToIndex(index, { align: "start" });
+    render((count) => count + 1);
+  };
+  const showNow = useRef(show);
+  showNow.current = show;
+
+  // The initial position, and later changes of the address.
+  const wanted = target?.message;
+  const part = target?.part ?? null;
+  const isThere = useMemo(
+    () => wanted !== undefined && rows.some((row) => row.id === wanted),
+    [wanted, rows],
+  );
+  const opened = useRef(false);
+  useLayoutEffect(() => {
+    if (wanted !== undefined && isThere) showNow.current(wanted, part, true);
+    else if (!opened.current) list.scrollToEnd();
+    opened.current = true;
+  }, [list, wanted, part, isThere]);
+
+  // A scroll of the user cancels the target.
+  useEffect(() => {
+    const element = scroller.current;
+    const cancel = () => {
+      pending.current = null;
+    };
+    element?.addEventListener("wheel", cancel, { passive: true });
+    element?.addEventListener("touchmove", cancel, { passive: true });
+    return () => {
+      element?.removeEventListener("wheel", cancel);
+      element?.removeEventListener("touchmove", cancel);
+    };
+  }, [scroller]);
+
+  // Runs after every render until the element exists.
+  useEffect(() => {
+    const sought = pending.current;
+    if (!sought) return;
+    const row = scroller.current?.querySelector<HTMLElement>(
+      `[data-message="${CSS.escape(sought.message)}"]`,
+    );
+    const element = sought.part ? document.getElementById(anchorOf(sought.message, sought.part)) : row;
+    if (!row || (!element && --sought.tries > 0)) {
+      const frame = row ? requestAnimationFrame(() => render((count) => count + 1)) : 0;
+      return () => cancelAnimationFrame(frame);
+    }
+    pending.current = null;
+    if (sought.part) element?.scrollIntoView({ block: "center" });
+    else align(row, scroller.current);
+    row.focus({ preventScroll: true });
+    if (sought.highlight) setHighlighted(sought.message);
+  });
+
+  useEffect(() => {
+    if (highlighted === null) return;
+    const timer = setTimeout(() => setHighlighted(null), HIGHLIGHT_MS);
+    return () => clearTimeout(timer);
+  }, [highlighted]);
+
+  return { highlighted, show };
+}

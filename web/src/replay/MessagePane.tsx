@@ -1,0 +1,88 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
+import { RenderProvider } from "../context/renderContext";
+import type { Message, Run } from "../partita.gen";
+import { MessageView } from "../parts/MessageView";
+import { useEndAnchor, useStickToEnd } from "../ui/useStickToEnd";
+import styles from "./MessagePane.module.css";
+import type { Player } from "./player";
+import type { Progress } from "./runTimeline";
+import { useReplayContext } from "./useReplayContext";
+
+interface Props {
+  /** The user message that the run answers. */
+  readonly question: Message | undefined;
+  readonly player: Player;
+  readonly run: Run;
+  readonly progress: Progress;
+}
+
+const END_THRESHOLD = 80;
+const ESTIMATED_HEIGHT = 120;
+
+/** The messages at the current position, as a virtual list. */
+export function MessagePane({ question, player, run, progress }: Props) {
+  const { history } = progress;
+  const position = useSyncExternalStore(player.subscribe, () => player.snapshot().position);
+  const messages = history?.at(position);
+  const shown = useMemo(() => messages?.filter(isVisible) ?? [], [messages]);
+  const rows = useMemo(() => (question ? [question, ...shown] : shown), [question, shown]);
+  const context = useReplayContext(run, progress, position);
+  const box = useRef<HTMLElement>(null);
+  const end = useEndAnchor(true);
+  const list = useVirtualizer<HTMLElement, HTMLElement>({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ESTIMATED_HEIGHT,
+    getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
+    overscan: 4,
+    paddingStart: 16,
+    paddingEnd: 32,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: END_THRESHOLD,
+    scrollToFn: end.scrollTo,
+    initialRect: { width: 800, height: 800 },
+  });
+  useStickToEnd(end, list, box);
+  return (
+    <section
+      ref={box}
+      className={styles.pane}
+      aria-label="Messages at this position"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+      tabIndex={0}
+      data-at={position}
+    >
+      <div className={styles.sizer} style={{ height: list.getTotalSize() }}>
+        <RenderProvider value={context}>
+          {list.getVirtualItems().map(({ index, key, start }) => {
+            const message = rows[index];
+            return (
+              message && (
+                <div
+                  key={key}
+                  ref={list.measureElement}
+                  className={styles.row}
+                  style={{ top: start }}
+                  data-index={index}
+                >
+                  <MessageView message={message} />
+                </div>
+              )
+            );
+          })}
+        </RenderProvider>
+      </div>
+      {!shown.length && (
+        <p className={styles.empty}>
+          {history ? "The agent has not sent anything yet." : "Loading the run …"}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Whether a message is not internal and has content. */
+const isVisible = ({ internal, content }: Message & { content: { networkExecution?: unknown } }): boolean =>
+  !internal && Boolean(content.parts.length || content.networkExecution);

@@ -1,0 +1,88 @@
+import { useMemo, useState } from "react";
+import type { FoundFile } from "../partita.gen";
+import { Button } from "../ui/Button";
+import { count, plural } from "../ui/format";
+import { visible } from "../ui/sanitize";
+import type { BodyProps } from "./bodies";
+import { hasFailed } from "./call";
+import { CopyOutput, OtherOutput, Output } from "./Output";
+import { literals, markedPieces } from "./patternMatches";
+import { ScrollArea } from "./ScrollArea";
+import styles from "./SearchResults.module.css";
+import { Section } from "./Section";
+
+const PAGE = 60;
+const NEXT_PAGE = 500;
+const MAX_MATCHES = 100;
+const MAX_LENGTH = 400;
+
+/** The results of a search, a glob or a directory listing. */
+export function SearchResults({ call }: BodyProps<"search">) {
+  const { pattern = "", files = [], remarks = [], total } = call.view;
+  const words = useMemo(() => literals(pattern), [pattern]);
+  const [limit, setLimit] = useState(PAGE);
+  const { text, value } = call.content;
+  // An output that the server could not parse, or that was too long, is displayed unchanged.
+  const isPlain = !files.length && (value !== undefined || (text !== "" && !remarks.length && total !== 0));
+  if (hasFailed(call) || isPlain) return <Output call={call} label={hasFailed(call) ? "Error" : "Output"} />;
+  return (
+    <Section title={titleOf(files, total)} aside={files.length > 0 && <CopyOutput call={call} />}>
+      {remarks.map((note, at) => (
+        <p key={at} className={styles.note}>
+          {visible(note.slice(0, MAX_LENGTH))}
+        </p>
+      ))}
+      {files.length > 0 && (
+        <ScrollArea className={styles.box} label="Search results">
+          <ul className={styles.list}>
+            {files.slice(0, limit).map((file, at) => (
+              <File key={at} file={file} words={words} />
+            ))}
+          </ul>
+          {files.length > limit && (
+            <Button small onClick={() => setLimit(limit + NEXT_PAGE)}>
+              Show {count(files.length - limit)} more
+            </Button>
+          )}
+        </ScrollArea>
+      )}
+      <OtherOutput call={call} />
+    </Section>
+  );
+}
+
+function titleOf(files: readonly FoundFile[], total: number | undefined): string {
+  if (!files.length) return total === 0 ? "No results" : "";
+  const hasMatches = files.some(({ matches, count }) => matches?.length || count !== undefined);
+  return hasMatches && total !== undefined
+    ? `${plural(total, "match", "matches")} in ${plural(files.length, "file")}`
+    : plural(files.length, "entry", "entries");
+}
+
+function File({ file, words }: { file: FoundFile; words: readonly string[] }) {
+  const { path, count: total, matches = [] } = file;
+  const shown = matches.slice(0, MAX_MATCHES);
+  return (
+    <li>
+      <span className={shown.length ? styles.file : styles.path}>{visible(path.slice(0, MAX_LENGTH))}</span>
+      {total !== undefined && <span className={styles.count}> {plural(total, "match", "matches")}</span>}
+      {shown.length > 0 && (
+        <ol className={styles.hits}>
+          {shown.map(({ line, text, context }, at) => (
+            <li key={at} className={context ? styles.context : styles.hit}>
+              <span className={styles.number}>{line}</span>
+              <span className={styles.text}>
+                {markedPieces(text, words).map((piece, n) =>
+                  piece.hit && !context ? <mark key={n}>{visible(piece.text)}</mark> : visible(piece.text),
+                )}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+      {matches.length > MAX_MATCHES && (
+        <p className={styles.count}>{plural(matches.length - MAX_MATCHES, "more line")}</p>
+      )}
+    </li>
+  );
+}

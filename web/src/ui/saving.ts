@@ -1,8 +1,0 @@
-/** Gives somebody a file. */
-export function save(name: string, data: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(data);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}

@@ -1,0 +1,90 @@
+/** Keeps a list scrolled to its end while it grows or its window is resized, until the user scrolls up. */
+import { elementScroll, type Virtualizer } from "@tanstack/react-virtual";
+import { type RefObject, useEffect, useState } from "react";
+
+type List = Virtualizer<HTMLElement, HTMLElement>;
+
+/** Pixels from the end that count as the end. */
+const TOLERANCE = 4;
+const KEYS_UP = new Set(["ArrowUp", "PageUp", "Home"]);
+/** Milliseconds after a scroll of the list itself in which a scroll event is not the user's. */
+const OWN_SCROLL_MS = 200;
+/** Pixels from the end; a click farther away releases the list. */
+const RELEASE_DISTANCE = 120;
+
+/** Whether the list is attached to its end, and when it last scrolled itself. */
+export class EndAnchor {
+  private scrolledAt = 0;
+  private isPointerDown = false;
+
+  constructor(private isAttached: boolean) {}
+
+  /** The scroll function of the list. It records when the list scrolls itself. */
+  readonly scrollTo = (...args: Parameters<typeof elementScroll<HTMLElement>>): void => {
+    this.scrolledAt = performance.now();
+    elementScroll(...args);
+  };
+
+  readonly release = (): void => {
+    this.isAttached = false;
+  };
+
+  /** Starts to follow the end. Returns a function that stops it. */
+  observe(element: HTMLElement, inside: Element, list: List): () => void {
+    let last = { top: element.scrollTop, height: element.scrollHeight };
+    let frame = 0;
+    const follow = () => {
+      cancelAnimationFrame(frame);
+      if (this.isAttached && !this.isPointerDown && fromEnd(element) > TOLERANCE)
+        frame = requestAnimationFrame(() => list.scrollToEnd());
+    };
+    const onScroll = () => {
+      const now = { top: element.scrollTop, height: element.scrollHeight };
+      const isOwn = performance.now() - this.scrolledAt < OWN_SCROLL_MS || now.height < last.height;
+      if (fromEnd(element) <= TOLERANCE) this.isAttached = true;
+      else if (now.top < last.top && !isOwn) this.release();
+      last = now;
+      follow();
+    };
+    const resized = new ResizeObserver(follow);
+    resized.observe(element);
+    resized.observe(inside);
+    const abort = new AbortController();
+    const options = { passive: true, signal: abort.signal };
+    // In the capture phase, before the list changes: reading the offset afterwards would force a layout.
+    element.addEventListener("scroll", onScroll, { ...options, capture: true });
+    element.addEventListener("wheel", ({ deltaY }) => deltaY < 0 && this.release(), options);
+    element.addEventListener("touchmove", this.release, options);
+    element.addEventListener("keydown", ({ key }) => KEYS_UP.has(key) && this.release(), options);
+    // The list must not move under a pressed pointer. A press on the element itself is on its scroll bar.
+    const press = ({ target }: PointerEvent) => {
+      cancelAnimationFrame(frame);
+      this.isPointerDown = true;
+      if (target === element || fromEnd(element) > RELEASE_DISTANCE) this.release();
+    };
+    const unpress = () => {
+      this.isPointerDown = false;
+      follow();
+    };
+    element.addEventListener("pointerdown", press, options);
+    for (const type of ["pointerup", "pointercancel"]) window.addEventListener(type, unpress, options);
+    return () => {
+      cancelAnimationFrame(frame);
+      resized.disconnect();
+      abort.abort();
+    };
+  }
+}
+
+const fromEnd = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number =>
+  scrollHeight - scrollTop - clientHeight;
+
+export const useEndAnchor = (opensAtEnd: boolean): EndAnchor => useState(() => new EndAnchor(opensAtEnd))[0];
+
+export function useStickToEnd(end: EndAnchor, list: List, scroller: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = scroller.current;
+    const inside = element?.firstElementChild;
+    return element && inside ? end.observe(element, inside, list) : undefined;
+  }, [end, list, scroller]);
+}
