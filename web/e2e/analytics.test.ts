@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violations, violationsInBoth } from "./setup/axe";
 import { python, type Site, serve } from "./setup/site";
 
-/** Three sessions in March 2026, and one in February that they are compared with. */
+/** Three sessions in March 2026, and one in February for the comparison with the previous period. */
 const FILL = `
 import asyncio, sys
 from datetime import UTC, datetime, timedelta
@@ -86,8 +86,8 @@ async function saved(page: Page, button: string): Promise<Buffer> {
   return bytes;
 }
 
-/** A PNG of twice the size of the chart, with something on it. */
-function isPicture(png: Buffer, width: number): void {
+/** Expects a PNG of twice the size of the chart that is not empty. */
+function expectPng(png: Buffer, width: number): void {
   expect(png.subarray(0, 8)).toEqual(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]));
   expect(png.readUInt32BE(16)).toBeGreaterThan(width);
   expect(png.readUInt32BE(20)).toBeGreaterThan(400);
@@ -113,23 +113,23 @@ describe("analytics", () => {
 
   const open = async (hash: string, options = {}): Promise<Page> => {
     const page = await site.open(hash, options);
-    await page.getByRole("heading", { name: "Greatest sessions" }).waitFor();
+    await page.getByRole("heading", { name: "Top sessions" }).waitFor();
     await page.getByRole("heading", { name: "By project" }).waitFor();
     await figure(page, "Runs over time").waitFor();
     await figure(page, "Context growth").waitFor();
     return page;
   };
 
-  it("shows the numbers that were added up by hand, and what they were before", async () => {
+  it("shows the totals, and the change from the previous period", async () => {
     const page = await open(MARCH);
-    const told = Object.fromEntries(
+    const shown = Object.fromEntries(
       await page
         .locator("dl > div")
         .evaluateAll((cards) =>
           cards.map((card) => [card.querySelector("dt")?.textContent, card.querySelector("a")?.textContent]),
         ),
     );
-    expect(told).toEqual({
+    expect(shown).toEqual({
       Sessions: "3",
       Runs: "3",
       Messages: "8",
@@ -150,14 +150,14 @@ describe("analytics", () => {
       ...["$3.50", "1", "1", "13K", "300", "12%", "17%", "2", "1"],
     ]);
     const [greatest] = await page
-      .getByRole("region", { name: "Greatest runs", exact: true })
+      .getByRole("region", { name: "Top runs", exact: true })
       .getByRole("row")
       .filter({ hasText: "completed" })
       .allTextContents();
     expect(greatest).toContain("Mend the lamp$3.501 min 30 s13.3K");
   });
 
-  it("links every number to exactly the threads behind it", async () => {
+  it("links every number to its threads", async () => {
     const page = await open(MARCH);
     expect(idsIn(await headline(page, "Sessions").getByRole("link").getAttribute("href"))).toEqual(
       [...ALL_OF_THEM].sort(),
@@ -186,7 +186,7 @@ describe("analytics", () => {
     expect(names.sort()).toEqual(["bell", "boat"]);
   });
 
-  it("shows a chart as a table, and saves exactly its data", async () => {
+  it("shows a chart as a table, and downloads its data", async () => {
     const page = await open(`${MARCH}&split=project`);
     await page.getByRole("button", { name: "Cost over time: table" }).click();
     const table = page.getByRole("region", { name: "Cost over time" }).getByRole("table");
@@ -194,7 +194,7 @@ describe("analytics", () => {
     expect(seen[2]).toBe("2026-03-02$3.50$0$0$3.50");
     const text = (await saved(page, "Cost over time: save as CSV")).toString("utf8");
     expect(text.split("\r\n")).toEqual([
-      `Day,/tower,/harbour,"'=harbour,⟦U+202E⟧2",Together`,
+      `Day,/tower,/harbour,"'=harbour,⟦U+202E⟧2",Total`,
       "2026-03-01,0,0,0,0",
       "2026-03-02,3.5,0,0,3.5",
       "2026-03-03,0,0.25,0.25,0.5",
@@ -206,7 +206,7 @@ describe("analytics", () => {
     ]);
   });
 
-  it("is walked along by keys, and sorted", async () => {
+  it("can be navigated by keyboard, and sorted", async () => {
     const page = await open(MARCH);
     const chart = figure(page, "Tokens over time");
     await chart.getByRole("button", { name: "Tokens over time: save as PNG" }).focus();
@@ -244,18 +244,16 @@ describe("analytics", () => {
     await headline(page, "Sessions").getByRole("link", { name: "3" }).waitFor();
   });
 
-  it("shows how the context of a session grew, and where it fell", async () => {
+  it("shows the context growth of a session, and where the context was compacted", async () => {
     const page = await open(`${MARCH}&thread=lamp`);
     const chart = figure(page, "Context growth");
-    await chart
-      .getByText("3 responses, at most 9K tokens of context; 1 time it became much smaller")
-      .waitFor();
-    const point = chart.getByRole("link", { name: /^Much smaller: response 3.*Input 3,000, Cached 17%/ });
+    await chart.getByText("3 responses, at most 9K tokens of context; compacted 1 time").waitFor();
+    const point = chart.getByRole("link", { name: /^Compacted: response 3.*Input 3,000, Cached 17%/ });
     expect(await point.getAttribute("href")).toBe("#/t/lamp?m=lamp-2");
     const [head, ...lines] = (await saved(page, "Context growth: save as CSV"))
       .toString("utf8")
       .split("\r\n");
-    expect(head).toContain("Time,Input,Cached,Output,Reasoning,Cost,Tokens until then,Cost until then");
+    expect(head).toContain("Time,Input,Cached,Output,Reasoning,Cost,Total tokens,Total cost");
     expect(lines.map((line) => line.split(",").slice(1, 8).join(" "))).toEqual([
       "1000 500 100 40 1 1100 1",
       "9000 500 100 10 2 10200 3",
@@ -264,9 +262,9 @@ describe("analytics", () => {
     ]);
   });
 
-  it("says when there is nothing", async () => {
+  it("shows an empty state", async () => {
     const page = await site.open("#/analytics?from=2020-01-01&to=2020-01-02");
-    await page.getByText("Nothing happened in this time").waitFor();
+    await page.getByText("No data in this period").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole("link", { name: "Show all time" }).click();
     await headline(page, "Sessions").getByRole("link", { name: "4" }).waitFor();
@@ -275,14 +273,14 @@ describe("analytics", () => {
   it.each([
     [1280, violationsInBoth],
     [360, violations],
-  ] as const)("has no barrier, and saves pictures, at %d px", async (width, found) => {
+  ] as const)("has no accessibility violations, and downloads images, at %d px", async (width, found) => {
     const page = await open(MARCH, { viewport: { width, height: 800 } });
-    isPicture(await saved(page, "Tokens over time: save as PNG"), width > 1000 ? 600 : 300);
+    expectPng(await saved(page, "Tokens over time: save as PNG"), width > 1000 ? 600 : 300);
     await page.getByRole("button", { name: "Runs over time: table" }).click();
     expect(await found(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: "dark" });
     await page.locator("html[data-theme=dark]").waitFor();
-    isPicture(await saved(page, "Tokens over time: save as PNG"), width > 1000 ? 600 : 300);
+    expectPng(await saved(page, "Tokens over time: save as PNG"), width > 1000 ? 600 : 300);
     const [needed, given] = await page.locator("#main").evaluate((it) => [it.scrollWidth, it.clientWidth]);
     expect(needed).toBe(given);
   });

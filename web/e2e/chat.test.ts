@@ -7,8 +7,8 @@ import { violationsInBoth } from "./setup/axe";
 import { importLines, sessionLines } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 
-/** No key and no program of this machine: only the demo agents can be asked. */
-const ALONE = Object.fromEntries(
+/** Without API keys only the demo agents are available. */
+const WITHOUT_KEYS = Object.fromEntries(
   ["ANTHROPIC", "OPENAI", "GEMINI", "GOOGLE", "OPENROUTER", "MISTRAL", "DEEPSEEK", "GROQ", "XAI"].map(
     (name) => [`${name}_API_KEY`, ""],
   ),
@@ -24,26 +24,26 @@ const send = (page: Page) => page.getByRole("button", { name: "Send", exact: tru
 const answers = (page: Page) => page.locator('article[data-role="assistant"][data-depth="0"]');
 const questions = (page: Page) => page.locator('article[data-role="user"][data-depth="0"]');
 
-/** Until nothing is at work any more, and all that is seen is stored. */
+/** Waits until no run is active and all messages are stored. */
 async function idle(page: Page): Promise<void> {
   await send(page).waitFor();
-  await page.getByText("at work", { exact: true }).waitFor({ state: "detached" });
+  await page.getByText("running", { exact: true }).waitFor({ state: "detached" });
 }
 
-async function say(page: Page, words: string): Promise<void> {
+async function write(page: Page, words: string): Promise<void> {
   await box(page).fill(words);
   await page.keyboard.press("Enter");
 }
 
 async function ask(site: Site, words: string): Promise<Page> {
   const page = await site.open("#/new");
-  await say(page, words);
+  await write(page, words);
   await page.waitForURL(/#\/t\//);
   return page;
 }
 
-/** Says something while no page is there; what the agent asks of one stays open. */
-async function askAlone(site: Site, thread: string, text: string): Promise<void> {
+/** Sends a message without a page: calls of client-side tools stay pending. */
+async function askWithoutPage(site: Site, thread: string, text: string): Promise<void> {
   const message = { id: `${thread}-u`, role: "user", parts: [{ type: "text", text }] };
   const response = await fetch(new URL("api/chat", `${site.address}/`), {
     method: "POST",
@@ -56,7 +56,7 @@ async function askAlone(site: Site, thread: string, text: string): Promise<void>
 describe("a chat", () => {
   let site: Site;
   beforeAll(async () => {
-    site = await serve({ env: ALONE });
+    site = await serve({ env: WITHOUT_KEYS });
   });
   afterEach(async () => {
     await site.closePages();
@@ -64,7 +64,7 @@ describe("a chat", () => {
   });
   afterAll(() => site.stop());
 
-  it("begins with an agent and a message, and streams the answer", async () => {
+  it("starts with an agent and a message, and streams the response", async () => {
     const page = await ask(site, "What is the weather?");
     await page.getByText("Responding …").waitFor();
     await answers(page).getByText("In Vardø the sky is clear").waitFor();
@@ -73,13 +73,13 @@ describe("a chat", () => {
     expect(await page.title()).toBeTruthy();
     const asked = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
     expect(asked.filter((name) => name.endsWith("/api/agents"))).toHaveLength(1);
-    await say(page, "And now?");
+    await write(page, "And now?");
     await answers(page).getByText("I am a script").waitFor();
     await idle(page);
     expect([await questions(page).count(), await answers(page).count()]).toEqual([2, 2]);
   });
 
-  it("is written with the keyboard", async () => {
+  it("can be used by keyboard, and keeps a draft", async () => {
     const page = await site.open("#/new");
     await box(page).waitFor();
     expect(await box(page).evaluate((area) => area === document.activeElement)).toBe(true);
@@ -94,34 +94,34 @@ describe("a chat", () => {
     expect(await box(page).inputValue()).toBe("two\nlines"); // a draft is kept
   });
 
-  it("shows who cannot be asked, and why", async () => {
+  it("shows unavailable agents with the reason", async () => {
     const page = await site.open("#/new");
     const list = page.getByRole("region", { name: "Not set up yet" });
     await list.getByText("set ANTHROPIC_API_KEY").waitFor();
     expect(await page.getByRole("radio").count()).toBeGreaterThanOrEqual(2);
   });
 
-  it("has no barrier, in light and in dark", async () => {
+  it("has no accessibility violations in both themes", async () => {
     const page = await site.open("#/new");
     await page.getByRole("heading", { name: "New chat" }).waitFor();
     expect(await violationsInBoth(page)).toEqual([]);
   });
 
-  it("keeps what was said when it is stopped", async () => {
+  it("keeps the response when it is stopped", async () => {
     const page = await ask(site, "a long story");
     await answers(page).getByText("On day 2 ").waitFor();
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await idle(page);
-    const said = await answers(page).innerText();
-    expect(said).toContain("On day 2 ");
-    expect(said).not.toContain("On day 40 ");
-    expect(said).toContain("Stopped");
+    const shown = await answers(page).innerText();
+    expect(shown).toContain("On day 2 ");
+    expect(shown).not.toContain("On day 40 ");
+    expect(shown).toContain("Stopped");
     await page.reload();
     await answers(page).getByText("On day 2 ").waitFor();
-    expect(await answers(page).innerText()).toBe(said);
+    expect(await answers(page).innerText()).toBe(shown);
   });
 
-  it("shows what a call is while the answer is streamed, and the same when it is stored", async () => {
+  it("shows the same kind of a call while it is streaming and when it is stored", async () => {
     const page = await ask(site, "edit the range");
     const kinds = () =>
       page
@@ -129,7 +129,7 @@ describe("a chat", () => {
         .evaluateAll((cards) => cards.map((card) => (card as HTMLElement).dataset.toolKind));
     const shell = page.getByRole("group", { name: /^Shell pytest -q tests\/test_lamp\.py/ });
     await shell.waitFor();
-    expect(await page.getByText("at work", { exact: true }).count()).toBe(1);
+    expect(await page.getByText("running", { exact: true }).count()).toBe(1);
     await page
       .getByRole("group", { name: /^Edit / })
       .first()
@@ -143,7 +143,7 @@ describe("a chat", () => {
     await expect.poll(kinds).toEqual(live);
   });
 
-  it("goes on when a call is allowed", async () => {
+  it("continues when a call is approved", async () => {
     const page = await ask(site, "approve it");
     await page.getByRole("button", { name: "Approve", exact: true }).click();
     await answers(page).getByText("That is settled, then.").waitFor();
@@ -154,7 +154,7 @@ describe("a chat", () => {
     await page.getByText("is on its way to Aunt Ragna").first().waitFor();
   });
 
-  it("goes on when a call is denied for a reason, also after a reload", async () => {
+  it("continues when a call is denied with a reason, also after a reload", async () => {
     const page = await ask(site, "approve it");
     await page.getByRole("button", { name: "Deny", exact: true }).waitFor();
     await idle(page);
@@ -167,7 +167,7 @@ describe("a chat", () => {
     await page.getByText(/^Denied/).waitFor();
   });
 
-  it("runs a tool that is the page's", async () => {
+  it("runs a client-side tool of the page", async () => {
     const page = await ask(site, "the client");
     await answers(page).getByText("Thank you, now I know.").waitFor();
     await idle(page);
@@ -178,11 +178,11 @@ describe("a chat", () => {
   it.each([
     ["run", "Run here", "UTC"],
     ["declined", "Decline", "my clock is broken"],
-  ])("lets a tool that waited for a page be %s later", async (thread, button, came) => {
-    await askAlone(site, thread, "ask the client");
+  ])("lets a pending client-side call be %s later", async (thread, button, came) => {
+    await askWithoutPage(site, thread, "ask the client");
     const page = await site.open(`#/t/${thread}`);
-    await page.getByText("Waiting for your side").waitFor();
-    await page.getByLabel("Reason, if you decline (optional)").fill("my clock is broken");
+    await page.getByText("Waiting for you").waitFor();
+    await page.getByLabel("Reason to decline (optional)").fill("my clock is broken");
     await page.getByRole("button", { name: button, exact: true }).click();
     await answers(page).getByText("Thank you, now I know.").waitFor();
     await idle(page);
@@ -193,15 +193,15 @@ describe("a chat", () => {
     await page.getByText(came).first().waitFor();
   });
 
-  it("asks whoever answered last, also after a reload", async () => {
-    await askAlone(site, "two-agents", "the weather");
+  it("sends to the agent that answered last, also after a reload", async () => {
+    await askWithoutPage(site, "two-agents", "the weather");
     const page = await site.open("#/t/two-agents");
     const picker = page.getByLabel("Agent", { exact: true });
     expect(await picker.inputValue()).toBe("demo");
     await picker.selectOption("demo-network");
     await page.reload();
     expect(await picker.inputValue()).toBe("demo-network");
-    await say(page, "When shall we sail?");
+    await write(page, "When shall we sail?");
     await answers(page).nth(1).waitFor();
     await idle(page);
     await page.evaluate(() => sessionStorage.clear());
@@ -209,25 +209,25 @@ describe("a chat", () => {
     await expect.poll(() => picker.inputValue()).toBe("demo-network");
     await answers(page).last().hover();
     const request = page.waitForRequest("**/api/chat");
-    await page.getByRole("button", { name: "Answer again", exact: true }).last().click();
+    await page.getByRole("button", { name: "Regenerate response", exact: true }).last().click();
     expect((await request).postDataJSON().agent).toBe("demo-network");
     await idle(page);
   });
 
-  it("branches when a message is edited, and when it is answered again", async () => {
+  it("creates a branch when a message is edited or a response is regenerated", async () => {
     const page = await ask(site, "think");
     await answers(page).getByText("28 kilometres").waitFor();
     await idle(page);
     await questions(page).hover();
     await page.getByRole("button", { name: "Edit and ask again", exact: true }).click();
-    await page.getByLabel("The message").fill("the weather");
+    await page.getByLabel("Message text").fill("the weather");
     await page.getByRole("button", { name: "Ask again", exact: true }).click();
     await answers(page).getByText("In Vardø").waitFor();
     await idle(page);
     expect(await questions(page).innerText()).toContain("the weather");
     expect(await page.getByText("28 kilometres").count()).toBe(0);
     await answers(page).hover();
-    await page.getByRole("button", { name: "Answer again", exact: true }).click();
+    await page.getByRole("button", { name: "Regenerate response", exact: true }).click();
     await page.getByText("Responding …").waitFor();
     await idle(page);
     await answers(page).getByText("In Vardø").waitFor();
@@ -238,7 +238,7 @@ describe("a chat", () => {
     await answers(page).getByText("28 kilometres").waitFor();
   });
 
-  it("takes files, shows them before and after they are sent", async () => {
+  it("shows attached files before and after they are sent", async () => {
     const page = await site.open("#/new");
     await box(page).waitFor();
     await page.locator('input[type="file"]').setInputFiles([
@@ -249,7 +249,7 @@ describe("a chat", () => {
     await list.getByText("lamp.png").waitFor();
     await page.getByRole("button", { name: "Remove log.txt" }).click();
     expect(await list.getByRole("listitem").count()).toBe(1);
-    await say(page, "weather, in this picture");
+    await write(page, "weather, in this picture");
     await answers(page).getByText("In Vardø").waitFor();
     await idle(page);
     const picture = questions(page).locator("img");
@@ -259,7 +259,7 @@ describe("a chat", () => {
     await picture.waitFor();
   });
 
-  it("goes on when the page is loaded anew in the middle of an answer", async () => {
+  it("continues when the page is reloaded during a response", async () => {
     const page = await ask(site, "a long story");
     await answers(page).getByText("On day 2 ").waitFor();
     await page.reload();
@@ -271,11 +271,11 @@ describe("a chat", () => {
     await idle(page);
   });
 
-  it("is followed, and stopped, from another page", async () => {
+  it("can be followed and stopped from another page", async () => {
     const page = await ask(site, "a long story");
     await answers(page).getByText("On day 1 ").waitFor();
     const other = await site.open(new URL(page.url()).hash);
-    await other.getByText("Responding …").waitFor(); // it follows, too
+    await other.getByText("Responding …").waitFor(); // follows the same run
     await other.getByRole("button", { name: "Stop", exact: true }).click();
     await idle(other);
     await idle(page);
@@ -283,17 +283,17 @@ describe("a chat", () => {
     expect(await answers(page).innerText()).toBe(await answers(other).innerText());
   });
 
-  it("goes on with what an agent wrote elsewhere, in a copy that knows where it is from", async () => {
+  it("continues an imported session in a copy that links to the original", async () => {
     const session = "5e551000-0000-4000-8000-00000000f04c";
-    const said = ["Bake bread", "I knead the dough.", "And then?", "Then it rests."];
-    await importLines(site, sessionLines(session, said));
+    const shown = ["Bake bread", "I knead the dough.", "And then?", "Then it rests."];
+    await importLines(site, sessionLines(session, shown));
     const page = await site.open(`#/t/${session}`);
-    await page.getByText("This session was written by claude-code elsewhere").waitFor();
+    await page.getByText("This session was imported from claude-code").waitFor();
     expect(await box(page).count()).toBe(0);
     await page.getByRole("button", { name: "Fork and continue with" }).click();
     await page.waitForURL((url) => /^#\/t\/./.test(url.hash) && !url.hash.includes(session));
     await answers(page).getByText("Then it rests.").waitFor();
-    await say(page, "And the weather?");
+    await write(page, "And the weather?");
     await answers(page).getByText("In Vardø the sky is clear").waitFor();
     await idle(page);
     expect([await questions(page).count(), await answers(page).count()]).toEqual([3, 3]);
@@ -306,48 +306,48 @@ describe("a chat", () => {
     expect(untouched.messageCount).toBe(4);
   });
 
-  it("says why something was refused, and keeps what was written", async () => {
+  it("shows why a message was rejected, and keeps its text", async () => {
     const page = await site.open("#/new", { expected: [/Failed to load resource/] });
-    await say(page, "the weather");
+    await write(page, "the weather");
     await answers(page).getByText("In Vardø").waitFor();
     await idle(page);
     await page.route("**/api/chat", (route) =>
       route.fulfill({ status: 409, json: { detail: "The thread is busy.", hint: "Wait a little." } }),
     );
-    await say(page, "once more");
+    await write(page, "once more");
     await page.getByText("The thread is busy. Wait a little.").waitFor();
     expect(await box(page).inputValue()).toBe("once more");
     await questions(page).nth(1).waitFor({ state: "detached" });
   });
 });
 
-describe("a server that dies in the middle of an answer", () => {
+describe("a server that crashes during a response", () => {
   const folder = mkdtempSync(join(tmpdir(), "partita-e2e-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("is waited for, and what was said is there, with why it ended", async () => {
-    const lease = ["--lease", "3"]; // so long the dead server's hold on the run lasts
-    const first = await serve({ folder, env: ALONE, args: lease });
+  it("is retried, and the response is kept with the reason of its end", async () => {
+    const lease = ["--lease", "3"]; // seconds until the lease of the crashed server expires
+    const first = await serve({ folder, env: WITHOUT_KEYS, args: lease });
     const page = await first.open("#/new", { expected: [/net::ERR_|Failed to load resource/] });
-    await say(page, "a long story");
+    await write(page, "a long story");
     await answers(page).getByText("On day 3 ").waitFor();
     await first.halt(true);
-    await page.getByText("Trying again").waitFor();
+    await page.getByText("Retrying").waitFor();
     expect(await answers(page).innerText()).toContain("On day 3 ");
     const port = ["--port", new URL(first.address).port];
-    const second = await serve({ folder, env: ALONE, args: [...port, ...lease] });
+    const second = await serve({ folder, env: WITHOUT_KEYS, args: [...port, ...lease] });
     try {
-      await page.getByText("Trying again").waitFor({ state: "detached" });
+      await page.getByText("Retrying").waitFor({ state: "detached" });
       await idle(page);
       await answers(page)
         .getByText(/interrupted/i)
-        .waitFor(); // it comes with the stored message
-      const said = await answers(page).innerText();
-      expect(said).toContain("On day 3 ");
+        .waitFor(); // part of the stored message
+      const shown = await answers(page).innerText();
+      expect(shown).toContain("On day 3 ");
       await page.reload();
       await answers(page).getByText("On day 3 ").waitFor();
-      expect(await answers(page).innerText()).toBe(said);
-      await say(page, "the weather");
+      expect(await answers(page).innerText()).toBe(shown);
+      await write(page, "the weather");
       await answers(page).getByText("In Vardø").waitFor();
       await idle(page);
     } finally {

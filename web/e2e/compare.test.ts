@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsInBoth } from "./setup/axe";
-import { bake, runsOf } from "./setup/session";
+import { importBreadSession, runsOf } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 
 const QUESTION = { id: "u", role: "user", parts: [{ type: "text", text: "What is the weather in Oslo?" }] };
@@ -25,13 +25,13 @@ describe("a comparison", () => {
     await chat(site, "weather");
     await chat(site, "weather", "regenerate-message");
     const session = "5e551000-0000-4000-8000-0000000000a";
-    first = await bake(site, {
+    first = await importBreadSession(site, {
       session: `${session}a`,
       degrees: 230,
       last: "The  bread is done.",
       thinks: true,
     });
-    second = await bake(site, {
+    second = await importBreadSession(site, {
       session: `${session}b`,
       degrees: 180,
       last: "The bread is burnt.",
@@ -44,22 +44,22 @@ describe("a comparison", () => {
   });
   afterAll(() => site.stop());
 
-  it("puts an answer beside the one that was made anew", async () => {
+  it("compares a response with the regenerated one", async () => {
     const [again, before] = await runsOf(site, "weather");
     const page = await site.open(compare(again ?? ""));
     await expect.poll(() => page.evaluate(() => location.hash)).toContain(`b=${before}`);
-    await page.getByText("Both said and did the same.").waitFor();
+    await page.getByText("All parts are equal.").waitFor();
     const tokens = page.getByRole("row", { name: /^output tokens/ });
     expect(await tokens.getByRole("cell").allInnerTexts()).toEqual(["50", "50", ""]);
     await page.getByRole("button", { name: /unchanged part/ }).click();
     await page
-      .getByRole("article", { name: "call of get_weather, the same" })
+      .getByRole("article", { name: "call of get_weather, equal" })
       .getByText("Vardø")
       .first()
       .waitFor();
   });
 
-  it("shows where two imported sessions differ, in words and in values", async () => {
+  it("shows the differences of two imported sessions in texts and values", async () => {
     const page = await site.open(compare(first, second));
     await page.getByText(/2 changed, 1 only in A/).waitFor();
     const call = page.getByRole("article", { name: "call of Oven, changed" });
@@ -74,7 +74,7 @@ describe("a comparison", () => {
     await expect.poll(() => text.locator("del").count()).toBe(1);
   });
 
-  it("jumps from difference to difference", async () => {
+  it("moves from difference to difference by keyboard", async () => {
     const page = await site.open(compare(first, second));
     await page.getByText("3 differences").waitFor();
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
@@ -96,19 +96,19 @@ describe("a comparison", () => {
     expect(await page.evaluate(() => location.hash)).toBe(compare(second, first));
   });
 
-  it("lets two runs be chosen", async () => {
+  it("lets the user select two runs", async () => {
     const page = await site.open("#/compare");
     await page.getByRole("searchbox", { name: "Search sessions" }).fill("bread");
     const found = page.getByRole("region", { name: "Sessions" }).getByRole("button");
     await expect.poll(() => found.count()).toBe(2);
     await found.first().click();
     await page.getByRole("button", { name: /^Run 1/ }).click();
-    await page.getByText("There is no other run in this session.").waitFor();
-    await page.getByRole("button", { name: "Choose run B" }).click();
-    const dialog = page.getByRole("dialog", { name: "Choose run B" });
+    await page.getByText("This session has no other run.").waitFor();
+    await page.getByRole("button", { name: "Select run B" }).click();
+    const dialog = page.getByRole("dialog", { name: "Select run B" });
     await dialog.getByRole("button", { name: "Another session" }).click();
-    await dialog.getByRole("region", { name: "Latest runs" }).getByRole("button").first().click();
-    await page.getByRole("heading", { name: "What they said and did" }).waitFor();
+    await dialog.getByRole("region", { name: "Recent runs" }).getByRole("button").first().click();
+    await page.getByRole("heading", { name: "Parts" }).waitFor();
     await dialog.waitFor({ state: "detached" });
   });
 
@@ -118,7 +118,7 @@ describe("a comparison", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   });
 
-  it("has no barrier, in light and in dark", async () => {
+  it("has no accessibility violations in both themes", async () => {
     const page = await site.open(compare(first, second));
     await page.getByText("3 differences").waitFor();
     expect(await violationsInBoth(page)).toEqual([]);

@@ -19,7 +19,7 @@ const agent = (id: string, parts: unknown, more: object = {}) => ({
   ...more,
 });
 
-const TALK = [
+const MESSAGES = [
   user("q1", "How tall is the lighthouse?"),
   agent("a1", [
     { type: "reasoning", text: "Somebody has to measure it." },
@@ -41,7 +41,7 @@ const TALK = [
 const feed = (page: Page) => page.getByRole("region", { name: "Messages" });
 const row = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
 
-/** A run of an agent that writes two messages, with raw bytes, and a session of Claude Code. */
+/** A run with two messages and raw bytes. */
 const RUNS = `
 import asyncio, sys
 from datetime import UTC, datetime, timedelta
@@ -119,7 +119,7 @@ describe("a conversation", () => {
   beforeAll(async () => {
     site = await serve();
     await site.seed([
-      { thread: { id: "t1", title: "Lighthouses", project: "coast", agent: "demo" }, messages: TALK },
+      { thread: { id: "t1", title: "Lighthouses", project: "coast", agent: "demo" }, messages: MESSAGES },
     ]);
     await python(RUNS, `sqlite:///${join(site.folder, "store.db")}`);
     await importLines(site, `${LINES.join("\n")}\n`);
@@ -138,14 +138,14 @@ describe("a conversation", () => {
     await page.getByText("4 messages", { exact: true }).waitFor();
   });
 
-  it("leads to a message and to a part by its address", async () => {
+  it("opens at the message and part in its address", async () => {
     const page = await site.open("#/t/t1?m=a1&p=2");
     await page.locator('[data-message="a1"][data-highlighted="true"]').waitFor();
     expect(await page.evaluate(() => document.activeElement?.getAttribute("data-message"))).toBe("a1");
     await page.locator('[data-message="a1"][data-highlighted="false"]').waitFor();
   });
 
-  it("copies the link of a message that is chosen with the keys", async () => {
+  it("copies the link of a message that is selected by keyboard", async () => {
     const page = await site.open("#/t/t1");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await row(page, "a3").waitFor();
@@ -155,7 +155,7 @@ describe("a conversation", () => {
     await page.keyboard.press("p");
     await page.locator('[data-message="q1"][data-selected="true"]').waitFor();
     await page.keyboard.press("l");
-    await page.getByText("The link is copied.").waitFor();
+    await page.getByText("Link copied").waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${site.address}/#/t/t1?m=q1`);
   });
 
@@ -172,14 +172,14 @@ describe("a conversation", () => {
     await row(page, "a3").waitFor();
   });
 
-  it("shows the branch of a message that is on another one, and leaves the current one alone", async () => {
+  it("shows another branch if the address selects it, without activating it", async () => {
     const page = await site.open("#/t/t1?m=a2");
     await row(page, "a2").waitFor();
-    await page.getByText("This is another branch than the current one.").waitFor();
+    await page.getByText("This branch is not the active one.").waitFor();
     expect((await site.api<{ activeLeafId: string }>("GET", "api/threads/t1")).activeLeafId).toBe("a3");
   });
 
-  it("shows the events of a run beside each of its messages", async () => {
+  it("shows the raw events of each message of a run", async () => {
     const page = await site.open("#/t/ours?m=m2");
     await row(page, "m2").waitFor();
     await page.keyboard.press(".");
@@ -193,14 +193,14 @@ describe("a conversation", () => {
     await page.keyboard.press("Escape");
   });
 
-  it("shows the lines of a log that a message was read from", async () => {
+  it("shows the log lines of an imported message", async () => {
     const [thread] = (await site.api<{ items: { id: string }[] }>("GET", "api/threads?agent=claude-code"))
       .items;
     const page = await site.open(`#/t/${thread?.id}`);
     const answer = feed(page).locator("[data-message]").last();
     await answer.getByText("two hundred and forty").waitFor();
     await answer.hover();
-    await answer.getByRole("button", { name: "Show the raw events" }).first().click();
+    await answer.getByRole("button", { name: "Show raw events" }).first().click();
     const panel = page.getByRole("dialog", { name: "Raw events" });
     await panel.getByText("1 event", { exact: true }).waitFor();
     await panel.getByRole("button", { name: "As sent" }).click();
@@ -209,17 +209,17 @@ describe("a conversation", () => {
     await page.keyboard.press("Escape");
     const call = row(page, "msg_one");
     await call.hover();
-    await call.getByRole("button", { name: "Show the raw events" }).first().click();
+    await call.getByRole("button", { name: "Show raw events" }).first().click();
     await panel.getByText("2 events", { exact: true }).waitFor();
     await panel.getByRole("button", { name: "As sent" }).click();
     expect(await panel.locator("li pre").allTextContents()).toEqual(LINES.slice(1, 3));
   });
 
-  it("finds words and goes where they are", async () => {
+  it("finds text and scrolls to it", async () => {
     const page = await site.open("#/t/t1");
     await row(page, "q1").waitFor();
     await page.keyboard.press("f");
-    await page.getByRole("textbox", { name: "Words to find" }).fill("metres tall");
+    await page.getByRole("textbox", { name: "Search text" }).fill("metres tall");
     await page
       .getByRole("dialog")
       .getByRole("button", { name: /metres/ })
@@ -228,7 +228,7 @@ describe("a conversation", () => {
     await page.locator('[data-message="a1"][data-highlighted="true"]').waitFor();
   });
 
-  it("opens and closes everything with one key", async () => {
+  it("expands and collapses everything with one key", async () => {
     const page = await site.open("#/t/t1");
     const reasoning = row(page, "a1").getByText("Somebody has to measure it.");
     await row(page, "a1").waitFor();
@@ -246,7 +246,7 @@ describe("a conversation", () => {
     await page.getByText("2 messages", { exact: true }).waitFor();
   });
 
-  it("grows while it is looked at, and follows the end only from the end", async () => {
+  it("shows new messages, and follows the end only when it is at the end", async () => {
     const long = Array.from({ length: 30 }, (_, n) => user(`g${n}`, `Line ${n}\n\nwith more below it`));
     await site.seed([{ thread: { id: "grows", title: "It grows" }, messages: long }]);
     const page = await site.open("#/t/grows");
@@ -268,12 +268,12 @@ describe("a conversation", () => {
     await row(page, "g31").waitFor();
   });
 
-  it("says that a session is not there", async () => {
+  it("shows an error for an unknown session", async () => {
     const page = await site.open("#/t/nowhere", { expected: [/404/] });
     await page.getByRole("alert").getByText("no thread").waitFor();
   });
 
-  it("has no barrier, in light and in dark", async () => {
+  it("has no accessibility violations in both themes", async () => {
     const page = await site.open("#/t/t1?m=a1");
     await row(page, "a1").waitFor();
     await page.locator('[data-message="a1"][data-highlighted="false"]').waitFor();

@@ -5,7 +5,7 @@ import { type Site, serve } from "./setup/site";
 
 const BAD = '[{"id":"m1","role":"user","parts":[{"type":"text","text":"Hi"}]},\n {"id": }]';
 
-/** What a clipboard would bring, without one. */
+/** Pastes a text without the clipboard. */
 const paste = (page: Page, text: string) =>
   page.getByRole("region", { name: "Input" }).evaluate((element, given) => {
     const data = new DataTransfer();
@@ -15,7 +15,7 @@ const paste = (page: Page, text: string) =>
     );
   }, text);
 
-describe("converting", () => {
+describe("conversion", () => {
   let site: Site;
   beforeAll(async () => {
     site = await serve();
@@ -31,9 +31,9 @@ describe("converting", () => {
     await page.getByRole("heading", { level: 1, name: "Convert" }).waitFor();
     return page;
   };
-  const results = (page: Page) => page.getByRole("region", { name: "What it is" });
+  const results = (page: Page) => page.getByRole("region", { name: "Result", exact: true });
 
-  it("tells what each sample is", async () => {
+  it("detects the format of each sample", async () => {
     const page = await open();
     for (const [sample, format, words] of [
       ["OpenAI chat", "Chat Completions", "Let me look up the tides"],
@@ -48,27 +48,27 @@ describe("converting", () => {
       await page.getByRole("tab", { name: "Canonical" }).click();
       await page.getByRole("tree", { name: "Canonical messages" }).waitFor();
       await page.getByRole("tab", { name: "Target format" }).click();
-      await page.getByRole("region", { name: "The result" }).getByText('"parts"').first().waitFor();
+      await results(page).getByRole("region", { name: "Result" }).getByText('"parts"').first().waitFor();
     }
   });
 
-  it("reads it as something else when told so, and writes any format", async () => {
+  it("reads the text in another selected format, and writes any format", async () => {
     const page = await open();
     await page.getByRole("button", { name: "AI SDK messages" }).click();
     await results(page).getByText("AI SDK 7 UI messages").first().waitFor();
     await page.getByLabel("Read as").selectOption("ai-sdk-ui-v5");
-    await results(page).getByText("as you said").waitFor();
+    await results(page).getByText("· one JSON document").waitFor();
     await page.getByRole("tab", { name: "Target format" }).click();
     await page.getByLabel("Write as").selectOption("ai-sdk-model-v7");
-    await page.getByRole("region", { name: "The result" }).getByText('"tool-call"').first().waitFor();
+    await results(page).getByRole("region", { name: "Result" }).getByText('"tool-call"').first().waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Download the result" }).click(),
+      page.getByRole("button", { name: "Download result" }).click(),
     ]);
     expect(download.suggestedFilename()).toBe("ai-sdk-model-v7.json");
   });
 
-  it("marks losses in the source, and goes from one to the other", async () => {
+  it("marks losses in the source, and links marks and losses", async () => {
     const page = await open();
     const messages = Array.from({ length: 60 }, (_, index) => ({
       type: "ai",
@@ -95,7 +95,7 @@ describe("converting", () => {
       .waitFor();
   });
 
-  it("tells losses by how bad they are, what else it could be, and carries the rest", async () => {
+  it("shows losses by severity and other candidates, and embeds what is lost", async () => {
     const page = await open();
     const rows = [
       {
@@ -106,35 +106,35 @@ describe("converting", () => {
       },
     ];
     await paste(page, JSON.stringify(rows));
-    await results(page).getByText("It could as well be").waitFor();
+    await results(page).getByText("Other candidates:").waitFor();
     await page.getByRole("tab", { name: /Losses \([1-9]/ }).click();
     const losses = results(page).getByRole("listitem");
     await losses.filter({ hasText: "Lost in writing" }).first().waitFor();
     await page.getByRole("tab", { name: "Target format" }).click();
-    await page.getByRole("checkbox", { name: "Carry the rest" }).check();
-    await page.getByRole("region", { name: "The result" }).getByText('"partita"').waitFor();
+    await page.getByRole("checkbox", { name: "Embed what is lost" }).check();
+    await results(page).getByRole("region", { name: "Result" }).getByText('"partita"').waitFor();
     await page.getByRole("tab", { name: "Losses (0)" }).click();
-    await results(page).getByText("Nothing is lost").waitFor();
+    await results(page).getByText("No losses").waitFor();
     await page.getByRole("tab", { name: "Target format" }).click();
     await page.getByLabel("Write as").selectOption("canonical");
-    expect(await page.getByRole("checkbox", { name: "Carry the rest" }).isDisabled()).toBe(true);
+    expect(await page.getByRole("checkbox", { name: "Embed what is lost" }).isDisabled()).toBe(true);
   });
 
-  it("says in words and at its place what is wrong, while somebody writes", async () => {
+  it("shows an error and its position while the user edits", async () => {
     const page = await open();
-    await page.getByRole("textbox", { name: "Paste here" }).fill(BAD);
+    await page.getByRole("textbox", { name: "Source text" }).fill(BAD);
     await results(page).getByRole("alert").getByText("invalid JSON").waitFor();
     await results(page).getByRole("button", { name: "Show line 2, column 9" }).click();
     expect(
       await page.getByRole("region", { name: "Source" }).locator("mark[data-tone=error]").textContent(),
     ).toBe("}");
     await page.getByRole("button", { name: "Edit" }).click();
-    await page.getByRole("textbox", { name: "Paste here" }).fill(`${BAD.split(",\n")[0]}]`);
+    await page.getByRole("textbox", { name: "Source text" }).fill(`${BAD.split(",\n")[0]}]`);
     await results(page).getByText("AI SDK 7 UI messages").first().waitFor();
     expect(await results(page).getByRole("alert").count()).toBe(0);
   });
 
-  it("takes a file, and five megabytes without going away", async () => {
+  it("accepts a file, and stays responsive with five megabytes", async () => {
     const page = await open();
     const line = JSON.stringify({
       id: "m",
@@ -158,7 +158,7 @@ describe("converting", () => {
     expect(await page.evaluate(() => document.body.scrollWidth)).toBeLessThanOrEqual(1280);
   });
 
-  it("runs nothing that is pasted", async () => {
+  it("does not execute pasted text", async () => {
     const page = await open();
     const hostile =
       "<img src=x onerror=alert(1)><script>alert(1)</script> [x](javascript:alert(1)) \u202egnp.exe";
@@ -172,7 +172,7 @@ describe("converting", () => {
     expect(await page.locator("a[href^=javascript]").count()).toBe(0);
   });
 
-  it("has no barrier, in light and in dark", async () => {
+  it("has no accessibility violations in both themes", async () => {
     const page = await open();
     expect(await violationsInBoth(page)).toEqual([]);
     await page.getByRole("button", { name: "Claude Code log" }).click();
@@ -180,7 +180,7 @@ describe("converting", () => {
     expect(await violationsInBoth(page)).toEqual([]);
     await page.getByRole("tab", { name: /Losses/ }).click();
     await results(page)
-      .getByText(/Noted|Nothing is lost/)
+      .getByText(/Noted|No losses/)
       .first()
       .waitFor();
     expect(await violationsInBoth(page, "[role=tabpanel]")).toEqual([]);

@@ -1,10 +1,10 @@
-/** Exported pages, opened from the disk: every message of every recording is in them, and nothing else happens. */
+/** Exported HTML files contain every message of every recording and make no requests. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { missingIn, openEverything, picturesIn, strangers } from "./setup/export_checks";
+import { expandAll, imagesIn, missingIn, unexpectedElements } from "./setup/export_checks";
 import { openFile } from "./setup/file";
 import { writeLong } from "./setup/long";
 import { ROOT } from "./setup/processes";
@@ -34,14 +34,14 @@ describe("exported pages", () => {
     await python(WRITE, store);
     for (const logs of LOGS.filter(existsSync))
       await partita(folder, "import", logs, "--store", store).catch((error: Error) => {
-        if (!FULL) throw error; // among all logs there are malformed ones, for which it exits with 1
+        if (!FULL) throw error; // exits with 1, since some of the logs are malformed
       });
     const write = async (format: string, ...more: string[]): Promise<Exported[]> => {
       const to = join(folder, format);
       mkdirSync(to);
       const args = ["--all", "--internal", "--format", format, "-o", to, "--store", store, "--json"];
-      const told = await partita(folder, "export", ...args, ...more);
-      return told
+      const output = await partita(folder, "export", ...args, ...more);
+      return output
         .split("\n")
         .filter((line) => line.startsWith("{"))
         .map((line) => JSON.parse(line) as Exported);
@@ -52,7 +52,7 @@ describe("exported pages", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it(
-    "hold every message and every part, ask for nothing and report no error",
+    "contain every message and part, make no requests and report no errors",
     async () => {
       expect(pages.map(({ thread }) => thread)).toEqual(
         expect.arrayContaining(["long", PICTURES, "fixtures"]),
@@ -61,11 +61,11 @@ describe("exported pages", () => {
       const found: Record<string, unknown> = {};
       const sums = { messages: 0, parts: 0, pictures: 0 };
       for (const { thread, file } of pages) {
-        const { page, asked, wrong, close } = await openFile(file);
-        await page.evaluate(openEverything).catch((error: Error) => wrong.push(error.message));
+        const { page, requests, problems, close } = await openFile(file);
+        await page.evaluate(expandAll).catch((error: Error) => problems.push(error.message));
         const { missing, messages, parts } = await page.evaluate(missingIn);
-        const { pictures, unloaded } = await page.evaluate(picturesIn);
-        wrong.push(...(await page.evaluate(strangers)));
+        const { pictures, unloaded } = await page.evaluate(imagesIn);
+        problems.push(...(await page.evaluate(unexpectedElements)));
         const held = await page.evaluate(() => document.getElementById("partita")?.textContent ?? "");
         const stored = readFileSync(lines.get(thread) ?? "", "utf8");
         const count = stored.split("\n").filter(Boolean).length;
@@ -73,15 +73,16 @@ describe("exported pages", () => {
         const damaged = [...held.replaceAll("\\u003c", "<").matchAll(/"(data:image\/[^"]*)"/g)]
           .map(([, address = ""]) => address)
           .filter((address) => !stored.includes(address));
-        // Recordings hold the beginning of a picture, or words in place of it; of ours, all can be decoded.
-        const errors = thread === PICTURES ? wrong : wrong.filter((one) => !one.includes("ERR_INVALID_URL"));
+        // Recordings may contain truncated images or text instead of them. All of our own can be decoded.
+        const errors =
+          thread === PICTURES ? problems : problems.filter((one) => !one.includes("ERR_INVALID_URL"));
         if (thread === PICTURES) expect({ pictures, unloaded }).toEqual({ pictures: 6, unloaded: 0 });
-        if (missing.length || damaged.length || errors.length || asked.join() !== pathToFileURL(file).href)
+        if (missing.length || damaged.length || errors.length || requests.join() !== pathToFileURL(file).href)
           found[thread] = {
             missing: missing.slice(0, 20),
             damaged: damaged.map((one) => one.slice(0, 200)),
             errors,
-            asked,
+            requests,
           };
         sums.messages += messages;
         sums.parts += parts;

@@ -5,9 +5,9 @@ import { type Site, serve, storeIn } from "./setup/site";
 
 const list = (page: Page) => page.getByRole("region", { name: "Messages" });
 const row = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
-const drawn = (page: Page) => page.locator("[data-message]").count();
+const renderedRows = (page: Page) => page.locator("[data-message]").count();
 
-/** Where a row stands in the list, in pixels from its top. */
+/** The offset of a row from the top of the list in pixels. */
 const placeOf = (page: Page, id: string) =>
   row(page, id).evaluate((one) => {
     const around = one.closest("section")?.getBoundingClientRect();
@@ -26,26 +26,26 @@ describe("a conversation of 10,000 messages", () => {
   });
   afterAll(() => site.stop());
 
-  it("opens at its end, and draws only what is seen", async () => {
+  it("opens at its end, and renders only visible rows", async () => {
     const page = await site.open("#/t/long");
     await row(page, `m${MANY - 1}`).waitFor();
     await page.getByText("10,000 messages").waitFor();
-    expect(await drawn(page)).toBeLessThan(40);
+    expect(await renderedRows(page)).toBeLessThan(40);
     const nodes = await list(page).evaluate((one) => one.querySelectorAll("*").length);
     expect(nodes).toBeLessThan(4000);
   });
 
-  it("opens in its middle by an address, and stays there", async () => {
+  it("opens at the message in its address, and stays there", async () => {
     const page = await site.open("#/t/long?m=m5000");
     await row(page, "m5000").getByText("Question 5000").waitFor();
     await page.locator('[data-message="m5000"][data-highlighted="true"]').waitFor();
     expect(Math.abs(await placeOf(page, "m5000"))).toBeLessThan(30);
     await row(page, "m5002").waitFor();
     expect(Math.abs(await placeOf(page, "m5000"))).toBeLessThan(30);
-    expect(await drawn(page)).toBeLessThan(40);
+    expect(await renderedRows(page)).toBeLessThan(40);
   });
 
-  it("does not jump when what is above comes and is measured", async () => {
+  it("does not jump when rows above are loaded and measured", async () => {
     const page = await site.open("#/t/long?m=m5000");
     await row(page, "m5000").waitFor();
     await page.locator('[data-message="m5000"][data-highlighted="false"]').waitFor();
@@ -65,18 +65,18 @@ describe("a conversation of 10,000 messages", () => {
     }
   });
 
-  it("goes to both ends with a key, and lets go of what is far away", async () => {
+  it("scrolls to both ends by keyboard, and unmounts distant rows", async () => {
     const page = await site.open("#/t/long");
     await row(page, `m${MANY - 1}`).waitFor();
     await page.keyboard.press("Home");
     await row(page, "m0").getByText("Question 0").waitFor();
-    expect(await drawn(page)).toBeLessThan(40);
+    expect(await renderedRows(page)).toBeLessThan(40);
     await page.keyboard.press("End");
     await row(page, `m${MANY - 1}`).waitFor();
     expect(await row(page, "m0").count()).toBe(0);
   });
 
-  it("shows what stands where one has run to", async () => {
+  it("loads the rows at any scroll position", async () => {
     const page = await site.open("#/t/long");
     await row(page, `m${MANY - 1}`).waitFor();
     for (const share of [0.8, 0.3, 0.55]) {

@@ -100,7 +100,7 @@ const NESTED = [
   }),
 ];
 
-describe("what is in a message", () => {
+describe("the parts of a message", () => {
   let site: Site;
   beforeAll(async () => {
     site = await serve();
@@ -119,7 +119,7 @@ describe("what is in a message", () => {
   });
   afterAll(() => site.stop());
 
-  it("draws Markdown, code in colours, maths, reasoning and sources", async () => {
+  it("include Markdown, highlighted code, maths, reasoning and sources", async () => {
     const page = await site.open("#/t/tides");
     await page.getByRole("heading", { name: "High water" }).waitFor();
     await page.getByRole("cell", { name: "5.2 m" }).waitFor();
@@ -134,7 +134,7 @@ describe("what is in a message", () => {
     ]);
     expect(colours[0]).not.toBe(colours[1]);
 
-    // A picture from elsewhere is not loaded.
+    // Remote images are not loaded.
     await page.getByRole("link", { name: /Open image from pictures.example/ }).waitFor();
     expect(site.foreign).toEqual([]);
 
@@ -150,27 +150,27 @@ describe("what is in a message", () => {
     await page.getByText("Almanac").waitFor();
   });
 
-  it("draws a diagram in a frame, and says why it cannot draw another", async () => {
+  it("include a diagram in a frame, and the error of an invalid one", async () => {
     const page = await site.open("#/t/diagram");
     const frame = page.frameLocator('iframe[title="Diagram"]').first();
     await frame.locator("svg").getByText("Moon").waitFor();
-    await page.getByRole("button", { name: "Show the source" }).click();
+    await page.getByRole("button", { name: "Show source" }).click();
     await page.locator("pre", { hasText: "Moon --> Sea" }).waitFor();
-    await page.getByText(/This diagram cannot be drawn: Parse error/).waitFor();
+    await page.getByText(/This diagram cannot be rendered: Parse error/).waitFor();
     const height = await page.locator('iframe[title="Diagram"]').evaluate((it) => it.clientHeight);
     expect(height).toBeGreaterThan(30);
-    // No origin: it can reach nothing of the page.
+    // No origin: the frame has no access to the page.
     expect(await page.locator('iframe[title="Diagram"]').getAttribute("sandbox")).toBe("allow-scripts");
   });
 
-  it("shows a picture small, and large when it is pressed, and the pages of a PDF", async () => {
+  it("include an image that can be enlarged, and the pages of a PDF", async () => {
     const page = await site.open("#/t/tides?m=u1");
     await page.getByRole("button", { name: "harbour.png" }).click();
     await page.getByRole("dialog", { name: "harbour.png" }).getByRole("img").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
 
-    // The list may hold its end until somebody scrolls: what is pressed would move away.
+    // The list sticks to its end until the user scrolls: the button would move.
     await page.getByRole("region", { name: "Messages" }).hover();
     await page.mouse.wheel(0, -60);
     await page.getByRole("button", { name: "Preview", expanded: false }).click();
@@ -188,7 +188,7 @@ describe("what is in a message", () => {
     await expect.poll(() => page.workers().length).toBe(0);
   });
 
-  it("starts no other worker, and knows no other policy", async () => {
+  it("cannot start another worker or create another Trusted Types policy", async () => {
     const page = await site.open("#/t/tides", { expected: [/Trusted|trusted-types/] });
     const refused = await page.evaluate(() => {
       const policies = (
@@ -203,7 +203,7 @@ describe("what is in a message", () => {
       ].map((attempt) => {
         try {
           attempt();
-          return "let through";
+          return "allowed";
         } catch (error) {
           return (error as Error).name;
         }
@@ -212,14 +212,14 @@ describe("what is in a message", () => {
     expect(refused).toEqual(["TypeError", "TypeError", "TypeError", "TypeError"]);
   });
 
-  it("copies a part, a message, and links that lead back to them", async () => {
+  it("can be copied, with permalinks", async () => {
     const page = await site.open("#/t/tides", { permissions: ["clipboard-read", "clipboard-write"] });
     const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
     const part = page.locator('[data-place="a1/1"]');
     await part.hover();
     await part.getByRole("button", { name: "Copy this part" }).click();
     await expect.poll(clipboard).toBe(TEXT);
-    await part.getByRole("button", { name: "Copy a link to this part" }).click();
+    await part.getByRole("button", { name: "Copy link to this part" }).click();
     await expect.poll(clipboard).toContain("#/t/tides?m=a1&p=1");
     const article = page.locator('article[data-place="a1"]');
     await article.hover();
@@ -227,12 +227,12 @@ describe("what is in a message", () => {
     await expect.poll(clipboard).toContain("## Assistant\n\n> The moon first.");
   });
 
-  it("opens the thread of a sub-agent where a link leads into it", async () => {
+  it("of a sub-agent are expanded if a link leads to them", async () => {
     const page = await site.open("#/t/nested?m=a2&p=0.children.1.0");
     await page.locator('[id="part-a2-0.children.1.0"]').getByText("Found it in the almanac.").waitFor();
   });
 
-  it("shows what a network chose, why, and what came of it", async () => {
+  it("include the primitive, the reason and the result of a network", async () => {
     const page = await site.open("#/t/nested?m=a3");
     await page.getByText("It knows the rain.").waitFor();
     await page.getByText("It rains.").waitFor();
@@ -246,7 +246,7 @@ describe("what is in a message", () => {
   it.each([
     [1280, violationsInBoth],
     [360, violations],
-  ] as const)("has no barrier at %i", async (width, found) => {
+  ] as const)("have no accessibility violations at %i px", async (width, found) => {
     const page = await site.open("#/t/tides", { viewport: { width, height: 800 } });
     await page.locator("math mfrac").waitFor();
     await page.getByRole("button", { name: /Reasoning/ }).click();

@@ -1,15 +1,15 @@
-/** The pictures of the documentation: each main view on the bundled demo, light and dark. `make pictures`. */
+/** Screenshots for the documentation (`make pictures`): each view on the demo data in both themes. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { ROOT } from "./setup/processes";
-import { bake } from "./setup/session";
+import { importBreadSession } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 
 const THEMES = ["light", "dark"] as const;
 const FOLDER = join(ROOT, "docs", "pictures");
-/** The event of the run at which it is shown: the call is over, and the answer has begun. */
+/** An event of the run after the call has completed and the response has started. */
 const MIDDLE = 36;
 const CODING = "7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10";
 
@@ -50,7 +50,7 @@ async function threadOf(site: Site, agent: string): Promise<string> {
   return `#/t/${items[0]?.id ?? CODING}`;
 }
 
-/** The coding session, where it changes a file. */
+/** The message of the coding session that edits files. */
 async function editOf(site: Site): Promise<string> {
   interface Stored {
     readonly id: string;
@@ -61,16 +61,16 @@ async function editOf(site: Site): Promise<string> {
   return `#/t/${CODING}?m=${edit?.id}`;
 }
 
-/** Two answers to the same wish. */
+/** Two runs of the same task. */
 async function pairOf(site: Site): Promise<string> {
   const session = "5e551000-0000-4000-8000-00000000000";
-  const a = await bake(site, {
+  const a = await importBreadSession(site, {
     session: `${session}a`,
     degrees: 230,
     last: "The bread is done: a dark crust, and it sounds hollow when you knock.",
     thinks: true,
   });
-  const b = await bake(site, {
+  const b = await importBreadSession(site, {
     session: `${session}b`,
     degrees: 180,
     last: "The bread is done: a pale crust, and it needs ten minutes more.",
@@ -89,7 +89,7 @@ describe("pictures", () => {
   beforeAll(async () => {
     mkdirSync(FOLDER, { recursive: true });
     site = await serve({ demo: true });
-    await new Promise((resolve) => setTimeout(resolve, 20_000)); // the demo agents take their turns
+    await new Promise((resolve) => setTimeout(resolve, 20_000)); // until the demo agents have finished
   }, 60_000);
   afterAll(() => site.stop());
 

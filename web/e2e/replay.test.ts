@@ -12,13 +12,13 @@ interface Part {
   readonly text?: string;
 }
 
-/** A text without the signs that are drawn otherwise. */
-const bare = (text: string) => text.replace(/[*`_]/g, "").replace(/\s+/g, " ").trim();
+/** A text without Markdown characters. */
+const plainText = (text: string) => text.replace(/[*`_]/g, "").replace(/\s+/g, " ").trim();
 
 const SESSION = "5e551000-0000-4000-8000-00000000abcd";
 const QUESTION = "What is the weather in Oslo?";
 
-/** Says something to the demo agent; gives the run. */
+/** Sends a message to the demo agent. Returns the run. */
 async function ask(site: Site, thread: string, text = QUESTION): Promise<string> {
   const message = { id: `${thread}-u`, role: "user", parts: [{ type: "text", text }] };
   const response = await fetch(new URL("api/chat", `${site.address}/`), {
@@ -36,7 +36,7 @@ async function runOf(site: Site, thread: string): Promise<string | undefined> {
   return items.find((run) => run.threadId === thread)?.id;
 }
 
-async function bringIn(site: Site, session = SESSION, body = log()): Promise<string> {
+async function importSession(site: Site, session = SESSION, body = log()): Promise<string> {
   await importLines(site, body);
   return encodeURIComponent((await runOf(site, session)) ?? "");
 }
@@ -66,7 +66,7 @@ const answer = (id: string, ...content: object[]) => ({
 const MANY = "5e551000-0000-4000-8000-00000000beef";
 
 /** A session with many messages. */
-function manyLoaves(): string {
+function longSession(): string {
   const loaves = Array.from({ length: 200 }, (_, index) =>
     line(
       index + 1,
@@ -98,12 +98,12 @@ function log(): string {
   ].join("\n")}\n`;
 }
 
-const slider = (page: Page) => page.getByRole("slider", { name: "Moment of the run" });
+const slider = (page: Page) => page.getByRole("slider", { name: "Position in the run" });
 const valueText = (page: Page) => slider(page).getAttribute("aria-valuetext");
-const stage = (page: Page) => page.getByRole("region", { name: "Messages at this moment" });
+const messages = (page: Page) => page.getByRole("region", { name: "Messages at this position" });
 
-async function standsAt(page: Page, place: number): Promise<void> {
-  await page.locator(`[data-at="${place}"]`).waitFor();
+async function waitForPosition(page: Page, position: number): Promise<void> {
+  await page.locator(`[data-at="${position}"]`).waitFor();
 }
 
 describe("a replay", () => {
@@ -116,7 +116,7 @@ describe("a replay", () => {
     run = await ask(site, "weather");
     runs.weather = run;
     runs.postcard = await ask(site, "postcard", "Send a postcard to Ada.");
-    runs.imported = await bringIn(site);
+    runs.imported = await importSession(site);
     ({ items } = await site.api<{ items: TimelineEvent[] }>("GET", `api/runs/${run}/timeline`));
   });
   afterEach(async () => {
@@ -125,47 +125,53 @@ describe("a replay", () => {
   });
   afterAll(() => site.stop());
 
-  it("shows at any place exactly what the server says was there", async () => {
+  it("shows at any position the messages that the server returns for it", async () => {
     const page = await site.open(`#/run/${run}?at=1`);
-    await standsAt(page, 1);
-    const places = [0.1, 0.3, 0.45, 0.55, 0.7, 0.85, 1].map((share) => Math.round(share * items.length));
-    for (const place of [...places, ...places.toReversed().slice(1, 4)]) {
-      const seq = items[place - 1]?.seq ?? 0;
+    await waitForPosition(page, 1);
+    const positions = [0.1, 0.3, 0.45, 0.55, 0.7, 0.85, 1].map((share) => Math.round(share * items.length));
+    for (const position of [...positions, ...positions.toReversed().slice(1, 4)]) {
+      const seq = items[position - 1]?.seq ?? 0;
       await page.evaluate((hash) => {
         location.hash = hash;
       }, `#/run/${run}?at=${seq}`);
-      await standsAt(page, place);
+      await waitForPosition(page, position);
       const moment = await site.api<{ messages: { content: { parts: Part[] } }[] }>(
         "GET",
         `api/runs/${run}/at?seq=${seq}`,
       );
       const parts = moment.messages.flatMap((message) => message.content.parts);
-      const said = parts.filter((part) => part.type === "text").map((part) => bare(part.text ?? ""));
-      const drawn = stage(page).locator('[data-part="text"]');
+      const said = parts.filter((part) => part.type === "text").map((part) => plainText(part.text ?? ""));
+      const texts = messages(page).locator('[data-part="text"]');
       await expect
-        .poll(async () => (await drawn.allInnerTexts()).map(bare))
-        .toEqual([bare(QUESTION), ...said]);
+        .poll(async () => (await texts.allInnerTexts()).map(plainText))
+        .toEqual([plainText(QUESTION), ...said]);
       const calls = parts.filter((part) => part.type === "tool-call").length;
-      expect(await stage(page).locator('[data-part="tool-call"]').count()).toBe(calls);
+      expect(await messages(page).locator('[data-part="tool-call"]').count()).toBe(calls);
     }
   });
 
-  it.each(["weather", "postcard", "imported"])("folds every event as the server does: %s", async (name) => {
-    const told = await site.api<{ items: TimelineEvent[] }>(
-      "GET",
-      `api/runs/${runs[name]}/timeline?limit=5000`,
-    );
-    const at = (seq: number) =>
-      site.api<{ messages: AssistantMessage[] }>("GET", `api/runs/${runs[name]}/at?seq=${seq}&internal=true`);
-    const begun = (await at(0)).messages.at(-1);
-    if (!begun) throw new Error("nothing to begin with");
-    const history = new RunHistory(told.items, begun, decodeURIComponent(runs[name] ?? ""));
-    for (const [index, { seq }] of told.items.entries()) {
-      expect(JSON.parse(JSON.stringify(history.at(index + 1)))).toEqual((await at(seq)).messages);
-    }
-  });
+  it.each(["weather", "postcard", "imported"])(
+    "builds the same messages as the server from every event: %s",
+    async (name) => {
+      const timeline = await site.api<{ items: TimelineEvent[] }>(
+        "GET",
+        `api/runs/${runs[name]}/timeline?limit=5000`,
+      );
+      const at = (seq: number) =>
+        site.api<{ messages: AssistantMessage[] }>(
+          "GET",
+          `api/runs/${runs[name]}/at?seq=${seq}&internal=true`,
+        );
+      const first = (await at(0)).messages.at(-1);
+      if (!first) throw new Error("no first message");
+      const history = new RunHistory(timeline.items, first, decodeURIComponent(runs[name] ?? ""));
+      for (const [index, { seq }] of timeline.items.entries()) {
+        expect(JSON.parse(JSON.stringify(history.at(index + 1)))).toEqual((await at(seq)).messages);
+      }
+    },
+  );
 
-  it("shows the chunk and the agent's own bytes of the moment", async () => {
+  it("shows the chunk and the raw bytes at a position", async () => {
     const withBytes = items.filter((item) => item.raw !== undefined && item.chunk);
     const chosen = [withBytes[2], withBytes.at(-2)].filter((item) => item !== undefined);
     const page = await site.open(`#/run/${run}?at=1`);
@@ -186,30 +192,30 @@ describe("a replay", () => {
     await page.getByRole("listbox").getByRole("option", { selected: true }).waitFor();
   });
 
-  it("is scrubbed with the keyboard, by event and by part", async () => {
+  it("is navigated by keyboard, by event and by part", async () => {
     const page = await site.open(`#/run/${run}`);
     await slider(page).focus();
     expect(await valueText(page)).toMatch(/^0\.0 s of \d\.\d s, event 0 of \d+$/);
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowRight");
-    await standsAt(page, 2);
+    await waitForPosition(page, 2);
     await page.keyboard.press("ArrowLeft");
-    await standsAt(page, 1);
+    await waitForPosition(page, 1);
     const begins = items.flatMap((item, index) =>
       /^(?:text-start|reasoning-start|tool-input-start)$/.test(String(item.chunk?.type)) ? [index + 1] : [],
     );
-    for (const place of begins) {
+    for (const position of begins) {
       await page.keyboard.press("Shift+ArrowRight");
-      await standsAt(page, place);
+      await waitForPosition(page, position);
     }
     await page.keyboard.press("Shift+ArrowLeft");
-    await standsAt(page, begins.at(-2) ?? 0);
+    await waitForPosition(page, begins.at(-2) ?? 0);
     await page.keyboard.press("End");
-    await standsAt(page, items.length);
+    await waitForPosition(page, items.length);
     await expect.poll(() => page.evaluate(() => location.hash)).toBe(`#/run/${run}?at=${items.at(-1)?.seq}`);
     await page.keyboard.press("Home");
-    await standsAt(page, 0);
-    await page.getByText("The agent has not said a word yet.").waitFor();
+    await waitForPosition(page, 0);
+    await page.getByText("The agent has not sent anything yet.").waitFor();
   });
 
   it("plays at a speed, and the space bar pauses it", async () => {
@@ -231,32 +237,32 @@ describe("a replay", () => {
     expect(await page.getByLabel("Speed").inputValue()).toBe("1");
     await page.getByLabel("Speed").selectOption("32");
     await page.getByRole("button", { name: "Play", exact: true }).click();
-    await standsAt(page, items.length);
-    await page.getByRole("button", { name: "Play", exact: true }).waitFor(); // it stopped at the end
-    await stage(page).getByText("What is the weather in Oslo?").waitFor();
+    await waitForPosition(page, items.length);
+    await page.getByRole("button", { name: "Play", exact: true }).waitFor(); // stopped at the end
+    await messages(page).getByText("What is the weather in Oslo?").waitFor();
   });
 
-  it("tells an imported run with the silences it had, and skips them", async () => {
+  it("replays an imported run with its silences, and skips them", async () => {
     const page = await site.open(`#/run/${runs.imported}`);
-    await page.getByText("Imported: told once more from its messages").waitFor();
+    await page.getByText("Imported run: replayed from its messages").waitFor();
     expect(await valueText(page)).toMatch(/of 7 min \d s, event 0 of/);
     expect(await page.getByLabel("Skip silence").isChecked()).toBe(true);
     await page.getByText(/\d silences shortened/).waitFor();
-    await page.getByLabel("Longest silence, in seconds").selectOption("0.5");
+    await page.getByLabel("Maximum silence in seconds").selectOption("0.5");
     await page.getByLabel("Speed").selectOption("32");
     await page.getByRole("button", { name: "Play", exact: true }).click();
-    await stage(page).getByText("The bread is done, and it smells good.").waitFor();
+    await messages(page).getByText("The bread is done, and it smells good.").waitFor();
     expect(await page.locator("[data-raw]").textContent()).toContain("smells good");
     await page.locator("#main").focus();
     await page.keyboard.press("s");
     await page.getByText(/silences? shortened/).waitFor({ state: "detached" });
   });
 
-  it("shows how long a call took once it is over, and not before", async () => {
+  it("shows the duration of a call after it has ended", async () => {
     const called = items.findIndex((item) => item.chunk?.type === "tool-input-available") + 1;
     const page = await site.open(`#/run/${run}?at=${items[called - 1]?.seq}`);
-    await standsAt(page, called);
-    const card = stage(page).locator('[data-part="tool-call"]');
+    await waitForPosition(page, called);
+    const card = messages(page).locator('[data-part="tool-call"]');
     await card.waitFor();
     expect(await card.innerText()).not.toMatch(/\d m?s/);
     await slider(page).focus();
@@ -264,19 +270,19 @@ describe("a replay", () => {
     await expect.poll(() => card.innerText()).toMatch(/\d m?s/);
   });
 
-  it("shows the first of many messages, and draws no more than are seen", async () => {
-    const many = await bringIn(site, MANY, manyLoaves());
+  it("renders only visible messages of a long run", async () => {
+    const many = await importSession(site, MANY, longSession());
     const page = await site.open(`#/run/${many}`);
     await slider(page).focus();
     await page.keyboard.press("End");
-    await stage(page).getByText("Loaf 200 is done.").waitFor();
-    expect(await stage(page).locator("article").count()).toBeLessThan(60);
-    await stage(page).hover();
+    await messages(page).getByText("Loaf 200 is done.").waitFor();
+    expect(await messages(page).locator("article").count()).toBeLessThan(60);
+    await messages(page).hover();
     await page.mouse.wheel(0, -100_000);
-    await stage(page).getByText("Loaf 1 is done.").waitFor();
+    await messages(page).getByText("Loaf 1 is done.").waitFor();
   });
 
-  it("follows a run that is at work, until it is stopped", async () => {
+  it("follows an active run until it is stopped", async () => {
     const asked = ask(site, "story", "Tell me a long story.");
     await expect.poll(() => runOf(site, "story")).toBeTruthy();
     const story = await runOf(site, "story");
@@ -284,10 +290,10 @@ describe("a replay", () => {
     await page.getByText("running", { exact: true }).waitFor();
     await page.keyboard.press("End");
     await page.getByRole("button", { name: "Play", exact: true }).click();
-    const place = async () =>
+    const position = async () =>
       Number(/event ([\d,]+)/.exec((await valueText(page)) ?? "")?.[1]?.replace(",", ""));
-    const before = await place();
-    await expect.poll(place).toBeGreaterThan(before + 5);
+    const before = await position();
+    await expect.poll(position).toBeGreaterThan(before + 5);
     await site.api("POST", `api/runs/${story}/stop`);
     await asked;
     await page.getByText("cancelled", { exact: true }).waitFor();
@@ -295,14 +301,14 @@ describe("a replay", () => {
     await expect.poll(() => valueText(page)).toContain(`of ${total.toLocaleString("en")}`);
   });
 
-  it("says so when there is no such run", async () => {
+  it("shows an error for an unknown run", async () => {
     const page = await site.open("#/run/nonesuch", { expected: [/404/] });
     await page.getByText("no run 'nonesuch'").waitFor();
   });
 
   it("keeps its panes in tabs on a narrow screen", async () => {
     const page = await site.open(`#/run/${run}?at=20`, { viewport: { width: 360, height: 740 } });
-    await stage(page).waitFor();
+    await messages(page).waitFor();
     await page.getByRole("tab", { name: "Event", exact: true }).click();
     await page.locator("[data-chunk]").waitFor();
     await page.keyboard.press("ArrowRight");
@@ -312,15 +318,15 @@ describe("a replay", () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  it("has no barrier, in light and in dark", async () => {
+  it("has no accessibility violations in both themes", async () => {
     const page = await site.open(`#/run/${run}?at=30`);
-    await standsAt(page, 30);
+    await waitForPosition(page, 30);
     await page.locator("[data-raw]").waitFor();
     expect(await violationsInBoth(page)).toEqual([]);
   });
 
-  // The last one: it takes the logs of all runs away.
-  it("says so when the log was dropped, and leads to the session", async () => {
+  // The last test: it deletes the logs of all runs.
+  it("shows that the log was deleted, with a link to the session", async () => {
     await python(
       `import asyncio, sys
 from datetime import timedelta
@@ -335,8 +341,8 @@ asyncio.run(drop())`,
       `sqlite:///${site.folder}/store.db`,
     );
     const page = await site.open(`#/run/${run}`, { expected: [/404/] });
-    await page.getByText(/The log of this run is gone/).waitFor();
-    const session = page.getByRole("link", { name: "Open its session, where the messages are" });
+    await page.getByText(/The log of this run was deleted/).waitFor();
+    const session = page.getByRole("link", { name: "Open the session to see its messages" });
     expect(await session.getAttribute("href")).toContain("#/t/weather");
   });
 });

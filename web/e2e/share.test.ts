@@ -55,7 +55,7 @@ const MESSAGES = [
   },
 ];
 
-describe("sharing", () => {
+describe("the share dialog", () => {
   let site: Site;
   let folder: string;
   beforeAll(async () => {
@@ -97,11 +97,11 @@ describe("sharing", () => {
     return text;
   };
 
-  it("gives one page that needs nobody, and in which nothing hostile runs", async () => {
+  it("creates an HTML file without requests, in which no script of the content runs", async () => {
     const path = await download(await open());
     const text = clean(path);
     expect(text.length).toBeLessThan(1_200_000);
-    const { page, asked, wrong, close } = await openFile(path);
+    const { page, requests, problems, close } = await openFile(path);
     await page.getByRole("heading", { level: 1, name: "A beacon in the fog" }).waitFor();
     await page.getByText("shines").waitFor();
     await page.getByText("[redacted: github token 1]").first().waitFor();
@@ -114,33 +114,36 @@ describe("sharing", () => {
     expect(await page.title()).toBe("A beacon in the fog");
     expect(await page.locator("a[href^=javascript]").count()).toBe(0);
     expect(await page.locator("iframe").count()).toBe(0);
-    expect(asked).toEqual([`file://${path}`]);
-    expect(wrong).toEqual([]);
+    expect(requests).toEqual([`file://${path}`]);
+    expect(problems).toEqual([]);
     await close();
   });
 
-  it.each(["light", "dark"] as const)("gives a page without barriers in %s", async (theme) => {
-    const path = join(folder, `${theme}.html`);
-    const response = await fetch(new URL("api/threads/t1/share", site.address), {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ format: "html" }),
-    });
-    writeFileSync(path, await response.text());
-    const { page, wrong, close } = await openFile(path, { colorScheme: theme });
-    await page.getByText("shines").waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(wrong).toEqual([]);
-    await close();
-  });
+  it.each(["light", "dark"] as const)(
+    "creates a file without accessibility violations in the %s theme",
+    async (theme) => {
+      const path = join(folder, `${theme}.html`);
+      const response = await fetch(new URL("api/threads/t1/share", site.address), {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ format: "html" }),
+      });
+      writeFileSync(path, await response.text());
+      const { page, problems, close } = await openFile(path, { colorScheme: theme });
+      await page.getByText("shines").waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await close();
+    },
+  );
 
-  it("gives Markdown, JSON lines and a fixture that can be read again", async () => {
+  it("creates Markdown, JSON lines and a fixture that can be parsed", async () => {
     const page = await open();
     await page.getByRole("radio", { name: /Markdown/ }).check();
     await page.getByText(/\.md ·/).waitFor();
     expect(clean(await download(page))).toContain("# A beacon in the fog");
     await page.getByRole("radio", { name: /JSON lines/ }).check();
-    await page.getByLabel("Messages as").selectOption("ai-sdk-ui-v7");
+    await page.getByLabel("Message format").selectOption("ai-sdk-ui-v7");
     await page.getByText(/\.jsonl ·/).waitFor();
     const lines = await download(page);
     clean(lines);
@@ -148,7 +151,7 @@ describe("sharing", () => {
     await page.getByText(/\.fixture\.json ·/).waitFor();
     const fixture = await download(page);
     clean(fixture);
-    const told = await python(
+    const output = await python(
       "import sys, json\n" +
         "from partita.formats.registry import get_format\n" +
         "from partita.types.codec import MESSAGES\n" +
@@ -159,19 +162,19 @@ describe("sharing", () => {
       lines,
       fixture,
     );
-    expect(told).toBe("['m1', 'm2']\n['m1', 'm2'] A beacon in the fog\n");
+    expect(output).toBe("['m1', 'm2']\n['m1', 'm2'] A beacon in the fog\n");
   });
 
-  it("keeps what is said to be no secret, finds other words, and leaves out what is chosen", async () => {
+  it("keeps deselected secrets, replaces other texts, and leaves out selected parts", async () => {
     const page = await open();
     await page.getByRole("radio", { name: /Markdown/ }).check();
     await page.getByRole("checkbox", { name: /github token 1/ }).uncheck();
-    await page.getByText("leaves as it is").waitFor();
-    await page.getByLabel(/Other words/).fill("beacon\n/f[aeiou]g/");
+    await page.getByText("not replaced").waitFor();
+    await page.getByLabel(/Other texts/).fill("beacon\n/f[aeiou]g/");
     await page.getByText("[redacted: custom 2]").first().waitFor();
     await page.getByRole("checkbox", { name: "Reasoning" }).check();
     await page.getByText("reasoning, 1 time").waitFor();
-    await page.getByRole("button", { name: "Choose messages and parts" }).click();
+    await page.getByRole("button", { name: "Select messages and parts" }).click();
     await page.getByRole("checkbox", { name: /tool-call: Bash/ }).check();
     await page.getByText("a part, 1 time").waitFor();
     const text = readFileSync(await download(page), "utf8");
@@ -182,9 +185,9 @@ describe("sharing", () => {
     expect(text).toContain("[left out: a part]");
   });
 
-  it("says which pattern is no good", async () => {
+  it("shows an error for an invalid pattern", async () => {
     const page = await open({ expected: [/400/] });
-    await page.getByLabel(/Other words/).fill("/(a+)+/");
+    await page.getByLabel(/Other texts/).fill("/(a+)+/");
     await page
       .getByRole("alert")
       .getByText(/the pattern has something/)
@@ -192,7 +195,7 @@ describe("sharing", () => {
     expect(await page.getByRole("button", { name: "Download", exact: true }).isDisabled()).toBe(true);
   });
 
-  it("has no barrier, in light and in dark", async () => {
+  it("has no accessibility violations in both themes", async () => {
     const page = await open();
     expect(await violationsInBoth(page)).toEqual([]);
   });

@@ -61,16 +61,16 @@ describe("the list of threads", () => {
   });
   afterAll(() => site.stop());
 
-  it("says how sessions come in where there are none, and shows them when they do", async () => {
+  it("explains how to import sessions, and shows new sessions", async () => {
     const page = await site.open();
-    await page.getByText("There are no sessions yet").waitFor();
+    await page.getByText("No sessions yet").waitFor();
     await page.getByText("partita import").waitFor();
     await site.seed(SEEDS);
     await row(page, /Fog/).waitFor();
     await row(page, /Towers/).waitFor();
   });
 
-  it("finds names at once and words in messages, marked, and opens the message", async () => {
+  it("finds names and messages, marks matches, and opens a message", async () => {
     const page = await site.open();
     await row(page, /Mend the boat/).waitFor();
     await page.keyboard.press("/");
@@ -86,15 +86,15 @@ describe("the list of threads", () => {
     await page.waitForURL(/#\/t\/fog\?m=fog-2$/);
   });
 
-  it("says when nothing is found, and takes the search back", async () => {
+  it("shows that there are no results, and clears the search", async () => {
     const page = await site.open();
     await page.getByRole("searchbox").fill("zanzibar");
-    await page.getByText("Nothing was found").waitFor();
-    await page.getByRole("button", { name: "Clear the search" }).first().click();
+    await page.getByText("No results").waitFor();
+    await page.getByRole("button", { name: "Clear search" }).first().click();
     await row(page, /Towers/).waitFor();
   });
 
-  it("narrows by facets that count, and keeps them in the address", async () => {
+  it("filters by facets with counts, and keeps filters in the address", async () => {
     const page = await site.open();
     await row(page, /Towers/).waitFor();
     await page.getByRole("button", { name: "Agent" }).click();
@@ -112,7 +112,7 @@ describe("the list of threads", () => {
     await row(page, /Towers/).waitFor();
   });
 
-  it("understands the addresses of analytics", async () => {
+  it("accepts the filters in links from analytics", async () => {
     const page = await site.open(
       `#/?project=${encodeURIComponent("/home/ada/lamps")}&errors=1&since=2020-01-01`,
     );
@@ -122,12 +122,12 @@ describe("the list of threads", () => {
     await row(page, /Fog/).waitFor();
     expect((await names(page)).sort()).toEqual(["Fog 🌫️ signals", "Mend the boat"]);
     await page.goto(`${site.address}/#/?until=2020-01-01`);
-    await page.getByText("No session fits").waitFor();
+    await page.getByText("No matching sessions").waitFor();
     await page.getByRole("button", { name: "Clear filters" }).click();
     await row(page, /Towers/).waitFor();
   });
 
-  it("is walked, pinned and renamed by keys, and stays so", async () => {
+  it("is navigated, and its threads are pinned and renamed, by keyboard", async () => {
     const page = await site.open();
     await row(page, /Towers/).waitFor();
     const before = await names(page);
@@ -157,12 +157,12 @@ describe("the list of threads", () => {
     await page.reload();
     await row(page, /Towers and piers.*pinned/).waitFor();
     expect((await names(page))[0]).toBe("Towers and piers");
-    await page.getByRole("button", { name: "More about Towers and piers" }).click();
+    await page.getByRole("button", { name: "Actions for Towers and piers" }).click();
     await page.getByRole("menuitem", { name: "Unpin" }).click();
     await row(page, /pinned/).waitFor({ state: "detached" });
   });
 
-  it("deletes, takes it back, and deletes for good when the page goes", async () => {
+  it("deletes with undo, and finally when the page is unloaded", async () => {
     await site.seed([thread("gull", { title: "A gull" }), thread("tern", { title: "A tern" })]);
     const page = await site.open();
     await row(page, /A gull/).focus();
@@ -170,7 +170,7 @@ describe("the list of threads", () => {
     await row(page, /A gull/).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).click();
     await row(page, /A gull/).waitFor();
-    await page.getByRole("button", { name: "More about A tern" }).click();
+    await page.getByRole("button", { name: "Actions for A tern" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await row(page, /A tern/).waitFor({ state: "detached" });
     await page.reload();
@@ -181,14 +181,14 @@ describe("the list of threads", () => {
     expect(await row(page, /A tern/).count()).toBe(0);
   });
 
-  it("shows what begins elsewhere, and that it is at work", async () => {
+  it("shows new threads of other clients, and that they are running", async () => {
     const page = await site.open();
     await row(page, /Mend the boat/).waitFor();
-    const said = { id: "q1", role: "user", parts: [{ type: "text", text: "Tell me a long story" }] };
+    const message = { id: "q1", role: "user", parts: [{ type: "text", text: "Tell me a long story" }] };
     const going = fetch(new URL("api/chat", site.address), {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ id: "story", messages: [said] }),
+      body: JSON.stringify({ id: "story", messages: [message] }),
     });
     await row(page, /live/).waitFor();
     await site.api("POST", "api/chat/story/stop", {});
@@ -197,7 +197,7 @@ describe("the list of threads", () => {
     await site.api("DELETE", "api/threads/story");
   });
 
-  it("has no barrier, in light and in dark", async () => {
+  it("has no accessibility violations in both themes", async () => {
     const page = await site.open("#/?errors=1");
     await row(page, /A lamp/).waitFor();
     await page.getByRole("button", { name: "Model" }).click();
@@ -209,7 +209,7 @@ describe("the list of threads", () => {
     expect(await violationsInBoth(page)).toEqual([]);
   });
 
-  it("scrolls through thousands with few of them drawn", async () => {
+  it("scrolls through thousands of threads with few of them rendered", async () => {
     await python(SEED_MANY, `sqlite:///${site.folder}/store.db`, "2000");
     const page = await site.open();
     await row(page, /Log 0 /).waitFor();
@@ -224,7 +224,7 @@ describe("the list of threads", () => {
       )
       .toBe(1);
     expect(await page.getByRole("list", { name: "Sessions" }).locator("li").count()).toBeLessThan(60);
-    // What is new comes above, and what one looks at stays where it is.
+    // New threads are inserted above without moving the visible rows.
     await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
     await expect.poll(() => inTheMiddle(page)).toBeTruthy();
     const middle = await inTheMiddle(page);
@@ -239,12 +239,12 @@ describe("the list of threads", () => {
 
 describe("the sessions of agents on this machine", () => {
   const SESSIONS = 8;
-  const TURNS = 400; // so many that it takes a moment to read them
+  const TURNS = 400; // many, so that the import takes some time
   const idOf = (number: number) => `5e551000-0000-4000-8000-${String(number).padStart(12, "0")}`;
   let site: Site;
   let folder: string;
-  const write = (number: number, said: readonly string[]) =>
-    writeFileSync(join(folder, `${idOf(number)}.jsonl`), sessionLines(idOf(number), said));
+  const write = (number: number, message: readonly string[]) =>
+    writeFileSync(join(folder, `${idOf(number)}.jsonl`), sessionLines(idOf(number), message));
   beforeAll(async () => {
     const elsewhere = [
       "CLAUDE_CONFIG_DIR",
@@ -265,11 +265,11 @@ describe("the sessions of agents on this machine", () => {
   });
   afterAll(() => site.stop());
 
-  it("are read while one looks on, and followed line by line", async () => {
+  it("are imported while the page is open, and followed line by line", async () => {
     const page = await site.open();
-    await page.getByText("There are no sessions yet").waitFor();
+    await page.getByText("No sessions yet").waitFor();
     await page.evaluate(() => {
-      const bars: string[] = []; // it may be gone before one looks
+      const bars: string[] = []; // the progress bar may disappear quickly
       Object.assign(window, { bars });
       new MutationObserver(() => {
         const bar = document.querySelector('progress[aria-label="Reading sessions"]');

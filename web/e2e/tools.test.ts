@@ -5,7 +5,7 @@ import { asked, KINDS, STATES, told } from "../unit/tools/calls";
 import { violations } from "./setup/axe";
 import { python, type Site, serve } from "./setup/site";
 
-/** One output of 20 MB in lines, and one of 5 MB in a single line. */
+/** An output of 20 MB in lines, and one of 5 MB in a single line. */
 const LARGE = `
 import sys
 from partita import AssistantMessage, TextOutput, ToolCallPart, open_store_sync
@@ -24,7 +24,7 @@ with open_store_sync(sys.argv[1]) as store:
 
 const card = (page: Page, name: RegExp): Locator => page.getByRole("group", { name }).first();
 
-/** The list holds its end until somebody scrolls; a jump of the browser's own may be taken back under a press. */
+/** Scrolls up: the list sticks to its end until the user scrolls, and would move buttons. */
 async function leaveEnd(page: Page): Promise<void> {
   await page.getByRole("region", { name: "Messages" }).hover();
   await page.mouse.wheel(0, -60);
@@ -58,7 +58,7 @@ describe("tool calls", () => {
   });
   afterAll(() => site.stop());
 
-  it("are drawn for what they are", async () => {
+  it("are displayed by their kind", async () => {
     const page = await site.open("#/t/every");
 
     const shell = await opened(page, /^Shell npm test/);
@@ -93,14 +93,14 @@ describe("tool calls", () => {
     await (await opened(page, /^Plan/)).getByRole("heading", { name: "The plan" }).waitFor();
   });
 
-  it("stand still where motion is not wanted, also those that run", async () => {
+  it("have no animations with reduced motion", async () => {
     const page = await site.open("#/t/every");
     await card(page, /^Shell npm test/).waitFor();
     const moving = () => document.getAnimations().filter((one) => one.playState === "running").length;
     await expect.poll(() => page.evaluate(moving)).toBe(0);
   });
 
-  it("of sub-agents hold their calls, two deep", async () => {
+  it("of sub-agents contain nested calls, two levels deep", async () => {
     const page = await site.open("#/t/every");
     const outer = await opened(page, /^explorer/);
     await outer.getByRole("button", { name: /1 message/, expanded: true }).waitFor();
@@ -110,7 +110,7 @@ describe("tool calls", () => {
     expect(await outer.getByRole("paragraph").getByText("The deepest words.").count()).toBe(1);
   });
 
-  it("say how far they have come, and wait for approval", async () => {
+  it("show their state, and ask for approval", async () => {
     const page = await site.open("#/t/every");
     const waiting = card(page, /^Shell rm -rf crumbs: Waiting for approval/);
     await waiting.getByText("It deletes files.").waitFor();
@@ -131,7 +131,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  it("with a large output fetch pieces of it, and the page stays in use", async () => {
+  it("with a large output load it in pieces", async () => {
     const page = await site.open("#/t/large");
     const ranges: string[] = [];
     page.on("request", (request) => {
@@ -157,7 +157,7 @@ describe("tool calls", () => {
       .waitFor();
   });
 
-  it("with a line that has no end show it in pieces", async () => {
+  it("with a very long line show it in pieces", async () => {
     const page = await site.open("#/t/endless");
     const endless = await opened(page, /^Shell cat endless/);
     await endless.getByText("↩").first().waitFor();
@@ -167,7 +167,7 @@ describe("tool calls", () => {
   it.each([
     ["light", 1280],
     ["dark", 360],
-  ] as const)("have no barrier in %s at %i", async (theme, width) => {
+  ] as const)("have no accessibility violations in the %s theme at %i px", async (theme, width) => {
     const page = await site.open("#/t/every", { theme, viewport: { width, height: 900 } });
     await page.locator("[data-tool-state]").first().waitFor();
     await page.evaluate(() => {

@@ -1,7 +1,6 @@
 /**
- * Which Chromium to run: the one that `PARTITA_CHROMIUM` names, that of the npm package where it has one for this
- * machine (Linux on x64), else one that is installed. Called as a program, it installs one where Debian's packages
- * can be had, and says what to do where they cannot.
+ * Finds a Chromium: that of `PARTITA_CHROMIUM`, that of the npm package (Linux on x64 only), or an installed one. Run
+ * as a program, it installs one with apt-get or prints how to install one.
  */
 import { execFileSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -15,21 +14,24 @@ const NAMES = [
   "google-chrome",
   "google-chrome-stable",
 ];
-const PLACES = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
+const PATHS = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
 const PACKAGED = process.platform === "linux" && process.arch === "x64";
 
-/** The path of a Chromium, and what it must be told; null where there is none. */
+/** The path of a Chromium and its arguments; null if there is none. */
 export async function findChromium() {
   const named = process.env.PARTITA_CHROMIUM;
   if (named) return { path: named, args: [] };
   if (PACKAGED) {
     const { default: packaged } = await import("@sparticuz/chromium");
-    const unfit =
+    const unwanted =
       /single-process|no-zygote|web-security|site-isolation|insecure-content|gl=|angle|swiftshader|gpu/;
-    return { path: await packaged.executablePath(), args: packaged.args.filter((one) => !unfit.test(one)) };
+    return {
+      path: await packaged.executablePath(),
+      args: packaged.args.filter((one) => !unwanted.test(one)),
+    };
   }
   const folders = (process.env.PATH ?? "").split(delimiter);
-  const found = [...folders.flatMap((folder) => NAMES.map((name) => join(folder, name))), ...PLACES].find(
+  const found = [...folders.flatMap((folder) => NAMES.map((name) => join(folder, name))), ...PATHS].find(
     canRun,
   );
   return found ? { path: found, args: [] } : null;
@@ -54,8 +56,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href && !(await fin
   try {
     install();
   } catch {
-    console.error("The browser tests need a Chromium, and npm has none for this machine.");
-    console.error("Install one, or name it: PARTITA_CHROMIUM=/path/to/chromium");
+    console.error("The browser tests need a Chromium, and npm has none for this platform.");
+    console.error("Install one, or set PARTITA_CHROMIUM=/path/to/chromium");
     process.exit(1);
   }
 }

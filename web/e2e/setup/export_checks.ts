@@ -1,4 +1,4 @@
-/** What is checked within an exported page. Each function runs in the browser, and so contains all that it needs. */
+/** Checks of an exported HTML file. Each function runs in the browser and must not use anything outside it. */
 
 interface Part {
   readonly type: string;
@@ -18,11 +18,11 @@ export interface Found {
   readonly parts: number;
 }
 
-/** Waits until all messages are drawn, and opens whatever is folded or shortened. */
-export async function openEverything(): Promise<void> {
+/** Waits until all messages have rendered, and expands everything that is collapsed or truncated. */
+export async function expandAll(): Promise<void> {
   const end = performance.now() + 60_000;
   const frame = () => {
-    if (performance.now() > end) throw new Error("the messages are not drawn within a minute");
+    if (performance.now() > end) throw new Error("the messages did not render within a minute");
     return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   };
   const buttons = () => [...document.querySelectorAll<HTMLElement>("section button")];
@@ -39,7 +39,7 @@ export async function openEverything(): Promise<void> {
   }
 }
 
-/** The messages, parts and words of the data of a page that its document does not show. */
+/** The messages, parts and words in the data of a file that are not displayed. */
 export function missingIn(): Found {
   const missing: string[] = [];
   let messages = 0;
@@ -66,7 +66,7 @@ export function missingIn(): Found {
     }
   };
   const wordsOf = (text: string) => {
-    // Numbers of lists are drawn by the browser; entities are decoded.
+    // The browser generates list numbers and decodes entities.
     const source = text
       .normalize()
       .replace(/^[>\s*+-]*\d+[.)]\s/gm, " ")
@@ -78,7 +78,7 @@ export function missingIn(): Found {
         .filter(Boolean),
     );
   };
-  const lookAt = (messageId: string, path: string, list: readonly Part[]) => {
+  const checkParts = (messageId: string, path: string, list: readonly Part[]) => {
     list.forEach((part, index) => {
       const place = `${path}${path && "."}${index}`;
       const element = places.get(`${messageId}/${place}`);
@@ -92,34 +92,34 @@ export function missingIn(): Found {
         const lost = [...wordsOf(part.text)].filter((word) => !shown.includes(word));
         if (lost.length) missing.push(`words of ${messageId}/${place}: ${lost.slice(0, 8).join(" ")}`);
       }
-      if (part.parts) lookAt(messageId, `${place}.parts`, part.parts);
+      if (part.parts) checkParts(messageId, `${place}.parts`, part.parts);
       part.children?.forEach((child, at) => {
-        lookAtMessage(child, messageId, `${place}.children.${at}`);
+        checkMessage(child, messageId, `${place}.children.${at}`);
       });
     });
   };
-  const lookAtMessage = (message: Message, messageId: string, path: string) => {
+  const checkMessage = (message: Message, messageId: string, path: string) => {
     messages += 1;
     if (!places.has(path ? `${messageId}/${path}` : messageId)) missing.push(`message ${messageId} ${path}`);
-    lookAt(messageId, path, message.content.parts);
+    checkParts(messageId, path, message.content.parts);
   };
   const data = JSON.parse(document.getElementById("partita")?.textContent ?? "") as { messages: Message[] };
-  for (const message of data.messages) lookAtMessage(message, message.id, "");
+  for (const message of data.messages) checkMessage(message, message.id, "");
   return { missing, messages, parts };
 }
 
-/** How many pictures a page has, and how many of them the browser cannot decode. */
-export async function picturesIn(): Promise<{ pictures: number; unloaded: number }> {
+/** The number of images, and of those that the browser cannot decode. */
+export async function imagesIn(): Promise<{ pictures: number; unloaded: number }> {
   const pictures = [...document.querySelectorAll<HTMLImageElement>("section img")];
   for (const one of pictures) {
-    one.loading = "eager"; // what is not near the screen would not be loaded
+    one.loading = "eager"; // images far from the viewport would not be loaded
     await one.decode().catch(() => {});
   }
   return { pictures: pictures.length, unloaded: pictures.filter((one) => !one.naturalWidth).length };
 }
 
-/** What of the text of messages has become part of the page: scripts that ran, elements and links of theirs. */
-export function strangers(): readonly string[] {
+/** Scripts that ran, and elements and links that the text of messages must not create. */
+export function unexpectedElements(): readonly string[] {
   const elements = document.querySelectorAll(
     "#root :is(script, style, link, meta, base, object, embed, iframe, form, a[href^='javascript:' i])",
   );

@@ -1,14 +1,14 @@
-/** A shared file, opened from the disk as a reader opens it. */
+/** Opens a shared file from disk in a browser. */
 import { pathToFileURL } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { browser } from "./pages";
 
 export interface OpenedFile {
   readonly page: Page;
-  /** The addresses that it requested; the first is its own. */
-  readonly asked: readonly string[];
-  /** Errors, violations of its policy and dialogs. */
-  readonly wrong: string[];
+  /** The requested URLs; the first is that of the file. */
+  readonly requests: readonly string[];
+  /** Errors, policy violations and dialogs. */
+  readonly problems: string[];
   readonly close: () => Promise<void>;
 }
 
@@ -20,20 +20,20 @@ export async function openFile(path: string, options: BrowserContextOptions = {}
   });
   context.setDefaultTimeout(15_000);
   const page = await context.newPage();
-  const asked: string[] = [];
-  const wrong: string[] = [];
+  const requests: string[] = [];
+  const problems: string[] = [];
   context.on("request", (request) => {
-    if (!/^(?:data|blob):/.test(request.url())) asked.push(request.url());
+    if (!/^(?:data|blob):/.test(request.url())) requests.push(request.url());
   });
-  page.on("console", (said) => {
-    if (said.type() === "error" || /Content Security Policy|Trusted/.test(said.text()))
-      wrong.push(said.text());
+  page.on("console", (message) => {
+    if (message.type() === "error" || /Content Security Policy|Trusted/.test(message.text()))
+      problems.push(message.text());
   });
-  page.on("pageerror", (error) => wrong.push(String(error)));
+  page.on("pageerror", (error) => problems.push(String(error)));
   page.on("dialog", (dialog) => {
-    wrong.push(`a dialog: ${dialog.message()}`);
+    problems.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
   await page.goto(pathToFileURL(path).href);
-  return { page, asked, wrong, close: () => context.close() };
+  return { page, requests, problems, close: () => context.close() };
 }

@@ -1,4 +1,4 @@
-/** A thread of 10,000 messages, written straight into the store. */
+/** A thread of 10,000 messages, written directly to the store. */
 import { python } from "./site";
 
 export const MANY = 10_000;
@@ -29,13 +29,13 @@ async def main(url, count):
     start = datetime(2026, 1, 1, tzinfo=UTC)
     async with open_store(url) as store:
         await store.threads.create("long", title="A long watch", agent="demo")
-        said = [message(number, start + timedelta(seconds=20 * number)) for number in range(count)]
+        messages = [message(number, start + timedelta(seconds=20 * number)) for number in range(count)]
         for first in range(0, count, 2000):
-            await store.messages.save(said[first : first + 2000], thread_id="long")
+            await store.messages.save(messages[first : first + 2000], thread_id="long")
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 `;
 
-/** Writes it, or a shorter one, into the store with this URL. */
+/** Writes the thread to the store with this URL. */
 export const writeLong = (store: string, count = MANY): Promise<string> =>
   python(WRITE, store, String(count));

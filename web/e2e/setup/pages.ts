@@ -1,18 +1,18 @@
 /**
- * The pages of an address. The first one that a test opens is the page of the test before, which was led away and
- * whose storage was emptied: its scripts are in the browser's cache, so it takes half the time of a new one. Any
- * other, and whatever needs a context that is set up otherwise, has a context of its own.
+ * The browser pages of a server. The first page that a test opens is reused from the previous test after its storage
+ * is cleared: its scripts are cached, so it opens in half the time. Further pages, and pages with special options,
+ * have their own browser context.
  */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findChromium } from "./chromium.mjs";
 
-/** A place of the same origin where nothing is at work. */
-const NOWHERE = "favicon.svg";
+/** A URL of the same origin without scripts. */
+const IDLE_PATH = "favicon.svg";
 const SIZE = { width: 1280, height: 800 };
 
 let launched: Promise<Browser> | undefined;
 
-/** The browser of this worker: it is started once, for all files, and ends with it. */
+/** The browser of this worker, shared by all test files. */
 export function browser(): Promise<Browser> {
   launched ??= launch();
   return launched;
@@ -20,7 +20,7 @@ export function browser(): Promise<Browser> {
 
 async function launch(): Promise<Browser> {
   const found = await findChromium();
-  if (!found) throw new Error("there is no Chromium: `make setup` installs one, PARTITA_CHROMIUM names one");
+  if (!found) throw new Error("Chromium not found. Install it with `make setup`, or set PARTITA_CHROMIUM.");
   return chromium.launch({
     executablePath: found.path,
     args: [...found.args, "--no-sandbox", "--disable-gpu"],
@@ -30,15 +30,15 @@ async function launch(): Promise<Browser> {
 
 export interface OpenOptions extends BrowserContextOptions {
   readonly theme?: "light" | "dark";
-  /** Problems that this test is about, and that are not failures. */
+  /** Problems that the test expects. */
   readonly expected?: readonly RegExp[];
-  /** Whether nothing may be in the browser's cache. */
+  /** Start with an empty browser cache. */
   readonly fresh?: boolean;
 }
 
 const known = new Map<string, Pages>();
 
-/** The pages of an address, where no test has been yet. */
+/** The pages of a server. */
 export function pagesAt(address: string): Pages {
   const pages = known.get(address) ?? new Pages(address);
   known.set(address, pages);
@@ -47,36 +47,36 @@ export function pagesAt(address: string): Pages {
 }
 
 export class Pages {
-  /** What went wrong on any page. */
+  /** Problems on any page. */
   readonly problems: string[] = [];
-  /** Addresses outside the server that a page asked for. */
+  /** Requested URLs of other hosts. */
   readonly foreign: string[] = [];
   private readonly expected = new Map<Page, readonly RegExp[]>();
-  private kept: Page | undefined;
+  private reused: Page | undefined;
 
   constructor(private readonly address: string) {}
 
-  /** A page: light, 1280 × 800, no motion, unless said otherwise. */
+  /** Opens a page. By default light, 1280 × 800, with reduced motion. */
   async open(
     hash: string,
     { theme = "light", viewport = SIZE, expected = [], fresh = false, ...others }: OpenOptions,
   ): Promise<Page> {
     const isAlone = fresh || viewport === null || Object.keys(others).length > 0;
-    const free = isAlone || (this.kept && this.expected.has(this.kept)) ? undefined : this.kept;
+    const free = isAlone || (this.reused && this.expected.has(this.reused)) ? undefined : this.reused;
     const page = free ?? (await this.create({ colorScheme: theme, viewport, ...others }));
     this.expected.set(page, expected);
     if (free) {
       await page.emulateMedia({ colorScheme: theme });
       await page.setViewportSize(viewport ?? SIZE);
-    } else if (!isAlone) this.kept ??= page;
+    } else if (!isAlone) this.reused ??= page;
     await page.goto(`${this.address}/${hash}`);
     return page;
   }
 
-  /** The test is over: one page is kept for the next one. */
+  /** Closes the pages of a test, except the one that the next test reuses. */
   async leave(): Promise<void> {
     for (const page of this.expected.keys())
-      if (page !== this.kept || page.isClosed() || !(await this.empty(page))) await this.drop(page);
+      if (page !== this.reused || page.isClosed() || !(await this.reset(page))) await this.drop(page);
     this.expected.clear();
   }
 
@@ -89,32 +89,32 @@ export class Pages {
     });
     context.setDefaultTimeout(15_000);
     const page = await context.newPage();
-    page.on("pageerror", (error) => this.note(page, `script: ${error.stack ?? error.message}`));
-    page.on("console", (said) => {
-      if (said.type() === "error" || /Content Security Policy|Trusted/.test(said.text()))
-        this.note(page, `console: ${said.text()}`);
+    page.on("pageerror", (error) => this.report(page, `script: ${error.stack ?? error.message}`));
+    page.on("console", (message) => {
+      if (message.type() === "error" || /Content Security Policy|Trusted/.test(message.text()))
+        this.report(page, `console: ${message.text()}`);
     });
     context.on("request", (request) => {
       const url = request.url();
       if (/^(?:data|blob|about):/.test(url) || url.startsWith(this.address)) return;
       this.foreign.push(url);
-      this.note(page, `request: ${url}`);
+      this.report(page, `request: ${url}`);
     });
     return page;
   }
 
-  private note(page: Page, text: string): void {
+  private report(page: Page, text: string): void {
     if (!this.expected.get(page)?.some((one) => one.test(text))) this.problems.push(text);
   }
 
-  /** Leads a page away and takes what the test left with it; whether that was possible. */
-  private async empty(page: Page): Promise<boolean> {
+  /** Clears the state of a page. Returns whether that was possible. */
+  private async reset(page: Page): Promise<boolean> {
     try {
       page.removeAllListeners("request");
       page.removeAllListeners("response");
       await page.unrouteAll({ behavior: "ignoreErrors" });
       await page.context().clearPermissions();
-      await page.goto(`${this.address}/${NOWHERE}`);
+      await page.goto(`${this.address}/${IDLE_PATH}`);
       await page.evaluate(() => {
         localStorage.clear();
         sessionStorage.clear();
@@ -122,12 +122,12 @@ export class Pages {
       await page.mouse.move(-1, -1);
       return true;
     } catch {
-      return false; // its server is gone
+      return false; // the server has stopped
     }
   }
 
   private async drop(page: Page): Promise<void> {
-    if (page === this.kept) this.kept = undefined;
+    if (page === this.reused) this.reused = undefined;
     await page.context().close();
   }
 }

@@ -1,4 +1,4 @@
-/** Processes of Partita: forked from one that has loaded it already, or started cold. */
+/** Processes of Partita: forked from one that has imported it already, or started cold. */
 import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { connect } from "node:net";
@@ -9,16 +9,16 @@ import { fileURLToPath } from "node:url";
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 export const PYTHON = join(ROOT, ".venv", "bin", "python");
 
-/** A process: what it writes, and how it ends. */
+/** A running process. */
 export interface Running {
   kill(signal: NodeJS.Signals): void;
-  /** Calls with all that was written so far whenever more comes. */
-  listen(hear: (written: string) => void): void;
+  /** Calls `onOutput` with the whole output so far when there is more. */
+  listen(onOutput: (output: string) => void): void;
   /** The exit code, or null after a signal. */
   readonly ended: Promise<number | null>;
 }
 
-export interface Order {
+export interface Command {
   /** Arguments of `partita`, or of the script. */
   readonly arguments: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
@@ -27,7 +27,7 @@ export interface Order {
   readonly code?: string;
 }
 
-/** The processes of this worker that have to end with it. */
+/** The processes that have to be stopped with this worker. */
 const alive = new Set<() => void>();
 process.once("exit", () => {
   for (const end of alive) end();
@@ -35,7 +35,7 @@ process.once("exit", () => {
 
 let started: Promise<string> | undefined;
 
-/** Starts the fork server of this worker, which ends with it; gives the address of its socket. */
+/** Starts the fork server of this worker. Returns the address of its socket. */
 function forkServer(): Promise<string> {
   started ??= new Promise((resolve, reject) => {
     const folder = mkdtempSync(join(tmpdir(), "partita-fork-"));
@@ -43,18 +43,18 @@ function forkServer(): Promise<string> {
     const args = ["-m", "tests.fork_server", address];
     const child = spawn(PYTHON, args, { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
     child.stdout.once("data", () => resolve(address));
-    child.once("exit", (code) => reject(new Error(`the fork server ended with ${code}`)));
+    child.once("exit", (code) => reject(new Error(`The fork server exited with code ${code}.`)));
     child.unref();
     for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref();
   });
   return started;
 }
 
-/** A process that is forked from one that has loaded Partita. */
-export async function fork(order: Order): Promise<Running> {
+/** Forks a process from one that has imported Partita. */
+export async function fork(command: Command): Promise<Running> {
   const connection = connect(await forkServer());
-  const hearers: ((written: string) => void)[] = [];
-  let written = "";
+  const listeners: ((output: string) => void)[] = [];
+  let output = "";
   let pid = 0;
   return new Promise((resolve, reject) => {
     let end = (_: number | null) => {};
@@ -66,37 +66,37 @@ export async function fork(order: Order): Promise<Running> {
       try {
         kill("SIGKILL");
       } catch {
-        // it has ended
+        // it has exited
       }
     };
     connection.setEncoding("utf8");
     connection.on("data", (text: string) => {
-      written += text;
-      const line = written.indexOf("\n");
+      output += text;
+      const line = output.indexOf("\n");
       if (!pid && line >= 0) {
-        pid = Number(written.slice(0, line));
-        written = written.slice(line + 1);
+        pid = Number(output.slice(0, line));
+        output = output.slice(line + 1);
         alive.add(last);
-        const listen = (hear: (written: string) => void) => {
-          hearers.push(hear);
-          if (written) hear(written);
+        const listen = (onOutput: (output: string) => void) => {
+          listeners.push(onOutput);
+          if (output) onOutput(output);
         };
         resolve({ kill, listen, ended });
       }
-      for (const hear of hearers) hear(written);
+      for (const onOutput of listeners) onOutput(output);
     });
     connection.once("error", reject);
     connection.once("end", () => {
       alive.delete(last);
-      const code = Number(/\n(-?\d+)\n$/.exec(written)?.[1]);
+      const code = Number(/\n(-?\d+)\n$/.exec(output)?.[1]);
       end(code < 0 ? null : code);
     });
-    connection.write(`${JSON.stringify(order)}\n`);
+    connection.write(`${JSON.stringify(command)}\n`);
   });
 }
 
-/** A process that loads all it needs itself, as a user's does. */
-export function start({ arguments: args, environment, folder }: Order): Running {
+/** Starts a process without the fork server, as a user does. */
+export function start({ arguments: args, environment, folder }: Command): Running {
   const child = spawn(PYTHON, ["-m", "partita", ...args], {
     cwd: folder,
     env: environment,
@@ -112,12 +112,12 @@ export function start({ arguments: args, environment, folder }: Order): Running 
   });
   return {
     kill: (signal) => void child.kill(signal),
-    listen(hear) {
-      let written = "";
+    listen(onOutput) {
+      let output = "";
       for (const stream of [child.stdout, child.stderr])
         stream.on("data", (data: Buffer) => {
-          written += data.toString();
-          hear(written);
+          output += data.toString();
+          onOutput(output);
         });
     },
     ended,

@@ -1,4 +1,4 @@
-/** Sessions as Claude Code would write them: a line for every record, each pointing at the one before. */
+/** Sessions in the format of Claude Code: one line per record, with the id of the previous record. */
 import type { Site } from "./site";
 
 export interface SessionRecord {
@@ -6,24 +6,24 @@ export interface SessionRecord {
   readonly message: object;
 }
 
-export const userSays = (content: string | readonly object[]): SessionRecord => ({
+export const userRecord = (content: string | readonly object[]): SessionRecord => ({
   type: "user",
   message: { role: "user", content },
 });
 
-export const assistantSays = (id: string, block: object, usage: object = {}): SessionRecord => ({
+export const assistantRecord = (id: string, block: object, usage: object = {}): SessionRecord => ({
   type: "assistant",
   message: { id, type: "message", role: "assistant", model: "claude-baker", content: [block], usage },
 });
 
-/** The lines of records, of which the first is the one at that place of the session. */
+/** The lines of records. `from` is the index of the first one in the session. */
 function linesOf(id: string, records: readonly SessionRecord[], from = 0): string {
-  const line = (record: SessionRecord, place: number) =>
+  const line = (record: SessionRecord, index: number) =>
     JSON.stringify({
-      parentUuid: place ? `${id}-${place - 1}` : null,
+      parentUuid: index ? `${id}-${index - 1}` : null,
       isSidechain: false,
-      uuid: `${id}-${place}`,
-      timestamp: new Date(Date.UTC(2026, 3, 1, 8, place)).toISOString(),
+      uuid: `${id}-${index}`,
+      timestamp: new Date(Date.UTC(2026, 3, 1, 8, index)).toISOString(),
       sessionId: id,
       cwd: "/kitchen",
       version: "2.1.50",
@@ -32,18 +32,18 @@ function linesOf(id: string, records: readonly SessionRecord[], from = 0): strin
   return records.map((record, index) => `${line(record, from + index)}\n`).join("");
 }
 
-/** The lines of a talk: a question, an answer, and so on. */
-export function sessionLines(id: string, said: readonly string[], from = 0): string {
-  const record = (text: string, index: number): SessionRecord => {
-    const place = from + index;
-    if (place % 2 === 0) return userSays(text);
-    return assistantSays(
-      `msg-${id}-${place}`,
+/** The lines of a conversation: user and assistant texts alternate. */
+export function sessionLines(id: string, texts: readonly string[], from = 0): string {
+  const record = (text: string, offset: number): SessionRecord => {
+    const index = from + offset;
+    if (index % 2 === 0) return userRecord(text);
+    return assistantRecord(
+      `msg-${id}-${index}`,
       { type: "text", text },
       { input_tokens: 3, output_tokens: 10 },
     );
   };
-  return linesOf(id, said.map(record), from);
+  return linesOf(id, texts.map(record), from);
 }
 
 export async function importLines(site: Site, body: string): Promise<void> {
@@ -52,7 +52,7 @@ export async function importLines(site: Site, body: string): Promise<void> {
     headers: { "content-type": "application/x-ndjson" },
     body,
   });
-  if (!response.ok) throw new Error(`the import failed: ${response.status} ${await response.text()}`);
+  if (!response.ok) throw new Error(`Import failed: ${response.status} ${await response.text()}`);
 }
 
 export async function runsOf(site: Site, thread: string): Promise<readonly string[]> {
@@ -63,23 +63,28 @@ export async function runsOf(site: Site, thread: string): Promise<readonly strin
   return items.map(({ id }) => id);
 }
 
-export interface Baking {
+export interface BreadSession {
   readonly session: string;
   readonly degrees: number;
   readonly last: string;
-  /** Whether the baker thinks before he kneads. */
+  /** Whether the session contains reasoning. */
   readonly thinks: boolean;
 }
 
-/** Imports a session about bread; gives its run. */
-export async function bake(site: Site, { session, degrees, last, thinks }: Baking): Promise<string> {
+/** Imports a session about bread. Returns its run. */
+export async function importBreadSession(
+  site: Site,
+  { session, degrees, last, thinks }: BreadSession,
+): Promise<string> {
   const records = [
-    userSays("Bake bread"),
-    ...(thinks ? [assistantSays("m1", { type: "thinking", thinking: "Rye or wheat?", signature: "s" })] : []),
-    assistantSays("m1", { type: "text", text: "I knead the dough." }),
-    assistantSays("m1", { type: "tool_use", id: "c1", name: "Oven", input: { degrees, fan: true } }),
-    userSays([{ type: "tool_result", tool_use_id: "c1", content: "hot" }]),
-    assistantSays("m2", { type: "text", text: last }),
+    userRecord("Bake bread"),
+    ...(thinks
+      ? [assistantRecord("m1", { type: "thinking", thinking: "Rye or wheat?", signature: "s" })]
+      : []),
+    assistantRecord("m1", { type: "text", text: "I knead the dough." }),
+    assistantRecord("m1", { type: "tool_use", id: "c1", name: "Oven", input: { degrees, fan: true } }),
+    userRecord([{ type: "tool_result", tool_use_id: "c1", content: "hot" }]),
+    assistantRecord("m2", { type: "text", text: last }),
   ];
   await importLines(site, linesOf(session, records));
   return (await runsOf(site, session))[0] ?? "";

@@ -1,28 +1,28 @@
 /**
- * A real server on a store of its own, and pages of a real browser that look at it.
+ * A real server with its own store, and pages of a real browser.
  *
  *     const site = await serve();                  // afterAll(() => site.stop())
  *     await site.seed([{ thread: {...}, messages: [...] }]);
  *     const page = await site.open("#/t/t1");
  *
- * Every page fails its test when a script throws, the policy is broken, or a request leaves the server.
+ * A test fails if a script throws, the Content-Security-Policy is violated, or a request goes to another host.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { type OpenOptions, type Pages, pagesAt } from "./pages";
-import { fork, type Order, ROOT, type Running, start } from "./processes";
+import { type Command, fork, ROOT, type Running, start } from "./processes";
 
 export interface ServeOptions {
   /** Arguments of `partita serve`. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** A folder that outlives the server: to start another on the same store. */
+  /** A folder that is kept when the server stops, to start another server on the same store. */
   readonly folder?: string;
-  /** Put the bundled demo archive into the store. Without it the store is empty. */
+  /** Fill the store with the demo data. By default it is empty. */
   readonly demo?: boolean;
-  /** Start it as a user does, with all that it has to load. */
+  /** Start it without the fork server, as a user does. */
   readonly cold?: boolean;
 }
 
@@ -37,7 +37,7 @@ export class Site {
 
   constructor(
     readonly address: string,
-    /** The path that the server printed behind its address: with a token, if it has one. */
+    /** The path of the printed URL, with the token if there is one. */
     readonly entrance: string,
     readonly folder: string,
     private readonly process: Running,
@@ -46,12 +46,12 @@ export class Site {
     this.pages = pagesAt(address);
   }
 
-  /** Addresses outside the server that a page asked for. */
+  /** Requested URLs of other hosts. */
   get foreign(): readonly string[] {
     return this.pages.foreign;
   }
 
-  /** Threads with their messages (canonical), put in over the API. */
+  /** Creates threads with canonical messages through the API. */
   async seed(seeds: readonly Seed[]): Promise<void> {
     for (const { thread, messages } of seeds) {
       const { id, title, metadata, agent, project } = thread as Record<string, unknown>;
@@ -72,23 +72,23 @@ export class Site {
     return (text ? JSON.parse(text) : undefined) as T;
   }
 
-  /** A page in which nobody has been: light, 1280 × 800, no motion, unless said otherwise. */
+  /** Opens a page. By default light, 1280 × 800, with reduced motion. */
   open(hash = "", options: OpenOptions = {}): Promise<Page> {
     return this.pages.open(hash, options);
   }
 
-  /** Fails when anything went wrong on a page; for `afterEach`. */
+  /** Throws if there was a problem on a page; for `afterEach`. */
   check(): void {
-    const told = this.pages.problems.splice(0);
-    if (told.length) throw new Error(`on the page:\n${told.join("\n")}`);
+    const problems = this.pages.problems.splice(0);
+    if (problems.length) throw new Error(`Problems on the page:\n${problems.join("\n")}`);
   }
 
-  /** The test is over, and its pages with it; for `afterEach`. */
+  /** Closes the pages of a test; for `afterEach`. */
   closePages(): Promise<void> {
     return this.pages.leave();
   }
 
-  /** Stops the server; `kill`: at once, as a crash would. */
+  /** Stops the server; with `kill`, like a crash. */
   async halt(kill = false): Promise<void> {
     if (this.isHalted) return;
     this.isHalted = true;
@@ -103,10 +103,10 @@ export class Site {
   }
 }
 
-/** Where the last server of this worker was: the next one takes its place, and finds its scripts in the cache. */
+/** The port of the last server of this worker. It is reused, so that scripts stay in the browser's cache. */
 let lastPort = "0";
 
-/** A server that is ready. It ends with this process, whatever happens. */
+/** Starts a server and waits until it is ready. It is stopped with this process. */
 export async function serve(options: ServeOptions = {}): Promise<Site> {
   if (options.args?.includes("--port")) return serveAt([], options);
   const site = await serveAt(["--port", lastPort], options).catch((error: Error) => {
@@ -121,9 +121,9 @@ async function serveAt(
   port: readonly string[],
   { args = [], env = {}, folder, demo = false, cold = false }: ServeOptions,
 ): Promise<Site> {
-  const place = folder ?? mkdtempSync(join(tmpdir(), "partita-e2e-"));
-  const store = ["--store", storeIn(place)];
-  const order = {
+  const home = folder ?? mkdtempSync(join(tmpdir(), "partita-e2e-"));
+  const store = ["--store", storeIn(home)];
+  const command = {
     arguments: [
       "serve",
       ...store,
@@ -133,37 +133,37 @@ async function serveAt(
       ...port,
       ...args,
     ],
-    environment: { ...process.env, HOME: place, XDG_DATA_HOME: place, ...env },
+    environment: { ...process.env, HOME: home, XDG_DATA_HOME: home, ...env },
     folder: ROOT,
   };
-  const child = cold ? start(order) : await fork(order);
+  const child = cold ? start(command) : await fork(command);
   return new Promise((resolve, reject) => {
-    let said = "";
-    child.listen((written) => {
-      said = written;
-      const found = /Partita is at (http:\/\/[^/\s]+)(\S*) /.exec(said);
-      if (found?.[1]) resolve(new Site(found[1], found[2] ?? "", place, child, folder === undefined));
+    let output = "";
+    child.listen((text) => {
+      output = text;
+      const found = /Partita is at (http:\/\/[^/\s]+)(\S*) /.exec(output);
+      if (found?.[1]) resolve(new Site(found[1], found[2] ?? "", home, child, folder === undefined));
     });
-    void child.ended.then((code) => reject(new Error(`partita serve ended with ${code}:\n${said}`)));
+    void child.ended.then((code) => reject(new Error(`partita serve exited with code ${code}:\n${output}`)));
   });
 }
 
-/** Where the store of a site's folder is. */
+/** The URL of the store in a folder. */
 export const storeIn = (folder: string): string => `sqlite:///${join(folder, "store.db")}`;
 
-/** Runs a Python script with the package; gives what it printed. */
+/** Runs a Python script with the package. Returns its output. */
 export const python = (code: string, ...args: string[]): Promise<string> =>
-  printed({ arguments: args, environment: process.env, folder: ROOT, code });
+  outputOf({ arguments: args, environment: process.env, folder: ROOT, code });
 
-/** Runs `partita`; gives what it printed. */
+/** Runs `partita`. Returns its output. */
 export const partita = (folder: string, ...args: string[]): Promise<string> =>
-  printed({ arguments: args, environment: { ...process.env, HOME: folder, XDG_DATA_HOME: folder }, folder });
+  outputOf({ arguments: args, environment: { ...process.env, HOME: folder, XDG_DATA_HOME: folder }, folder });
 
-async function printed(order: Order): Promise<string> {
-  const child = await fork(order);
+async function outputOf(command: Command): Promise<string> {
+  const child = await fork(command);
   let out = "";
-  child.listen((written) => {
-    out = written;
+  child.listen((text) => {
+    out = text;
   });
   if ((await child.ended) !== 0) throw new Error(out);
   return out.replace(/\n-?\d+\n$/, "");

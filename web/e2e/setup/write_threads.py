@@ -1,6 +1,6 @@
-"""Write threads that are to be exported: markup, pictures, and the messages of recordings.
+"""Write threads for the tests of exports: markup, images and the messages of recordings.
 
-Called with the URL of a store. With `PARTITA_FULL=1` all recordings are written, else some of our own.
+Called with the URL of a store. With `PARTITA_FULL=1` all recordings are written, else a sample of our own.
 """
 
 import struct
@@ -25,10 +25,10 @@ OF_THREAD = ("parentId", "threadId", "resourceId", "runId", "seq")
 """Members of a message that a store fills in."""
 
 DEEP = 200
-"""How deep JSON is nested, in pairs of an object and an array."""
+"""Nesting depth of JSON, in pairs of an object and an array."""
 
 LONGEST = 500
-"""How many messages of recordings a thread holds."""
+"""Messages of recordings per thread."""
 
 HTML = (
     '<!doctype html>\n<!-- a note --><script>let a = "</script><script>";</script>\n<p onclick="x()">Tide</p>'
@@ -39,7 +39,7 @@ LANGUAGES = {"html": HTML, "xml": XML, "svg": SVG, "vue": HTML, "js": f"const pa
 
 
 def markup() -> Iterator[Message]:
-    """Blocks of markup, and markup outside of blocks, wherever text is displayed."""
+    """Markup inside and outside of code blocks, in all parts that display text."""
     for language, text in LANGUAGES.items():
         yield AssistantMessage(
             id=language, content=f"A block of {language}:\n\n```{language}\n{text}\n```\n\nDone."
@@ -52,7 +52,7 @@ def markup() -> Iterator[Message]:
 
 
 def hostile() -> Iterator[Message]:
-    """Text that would run, hide itself, or take a browser long to display."""
+    """Text with scripts, with hidden characters, and text that is slow to render."""
     run = "window.hit = 1"
     links = [
         f"[one](javascript:{run})",
@@ -76,7 +76,7 @@ def hostile() -> Iterator[Message]:
 
 
 def png(size: int) -> bytes:
-    """A picture without a pattern, so that its Base64 text contains most short texts."""
+    """A random image, so that its Base64 text contains most short texts."""
     rows = b"".join(b"\0" + Random(f"{size}/{row}").randbytes(size * 3) for row in range(size))
     chunks = {b"IHDR": struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0), b"IDAT": zlib.compress(rows)}
     written = b"".join(
@@ -87,7 +87,7 @@ def png(size: int) -> bytes:
 
 
 def pictures() -> Iterator[Message]:
-    """Pictures of several sizes, as the parts that hold them."""
+    """Images of several sizes, as file and image parts."""
     for size in (1, 16, 64):
         url = f"data:image/png;base64,{b64encode(png(size)).decode()}"
         name = f"{size}.png"
@@ -97,7 +97,7 @@ def pictures() -> Iterator[Message]:
 
 
 def messages_of(name: str, payload: Json, format_name: str | None) -> Iterator[JsonObject]:
-    """The messages of a recording, under ids of their own."""
+    """The messages of a recording with unique ids."""
     found = convert(payload, format_name).payload
     assert isinstance(found, list)
     for index, message in enumerate(found):
@@ -107,7 +107,7 @@ def messages_of(name: str, payload: Json, format_name: str | None) -> Iterator[J
 
 
 def other_recordings() -> Iterator[JsonObject]:
-    """What can be read in the folders that have no table of formats."""
+    """The recordings in folders without a table of formats, as far as they can be read."""
     for folder in ("agent-logs-more", "otlp"):
         for path in sorted((CORPORA / folder).rglob("*.json*")):
             if path.suffix not in {".json", ".jsonl"} or path.name.endswith("truth.json"):
@@ -115,11 +115,11 @@ def other_recordings() -> Iterator[JsonObject]:
             try:
                 yield from messages_of(path.relative_to(CORPORA).as_posix(), read_payload(path), None)
             except (PartitaError, ValueError):
-                continue  # not messages: other tests judge what can be read
+                continue  # not messages; other tests check what can be read
 
 
 def recorded(root: Path) -> Iterator[JsonObject]:
-    """The messages of the recordings below a folder."""
+    """The messages of the recordings in a folder."""
     for one in sampled(recordings(root), 4, key=lambda one: one.name):
         yield from messages_of(one.name, one.payload(), one.format)
 

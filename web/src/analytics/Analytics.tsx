@@ -4,18 +4,18 @@ import { go } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import styles from "./Analytics.module.css";
 import { Breakdown } from "./Breakdown";
-import { Choice } from "./Choice";
+import { ButtonGroup } from "./ButtonGroup";
 import { Filters } from "./Filters";
 import { Growth } from "./Growth";
-import { Headline } from "./Headline";
 import { OVER_TIME, OverTime } from "./OverTime";
-import { together } from "./overtime";
-import { nameOfDay, periodsIn } from "./periods";
-import { changed, type Shown, shownBy } from "./place";
+import { formatDay, periodsIn } from "./periods";
 import { useStats, useToolStats } from "./queries";
 import { Reasoning } from "./Reasoning";
+import { hrefWith, type Selection, selectionOf } from "./selection";
 import { Tools } from "./Tools";
-import { TopRuns, TopThreads } from "./Tops";
+import { TopRuns, TopThreads } from "./TopLists";
+import { Totals } from "./Totals";
+import { threadIdsOf } from "./timeSeries";
 
 const STEPS: readonly { value: Step; label: string }[] = [
   { value: "day", label: "Days" },
@@ -28,32 +28,32 @@ const SPLITS: readonly { value: Split; label: string }[] = [
   { value: "project", label: "Projects" },
 ];
 
-/** What was consumed, by whom, when: every number leads to the sessions behind it. */
+/** Token counts, cost, runs and tools over time. Every number links to its sessions. */
 export function Analytics({ query }: { query: URLSearchParams }) {
-  const today = nameOfDay(new Date()); // the same questions all day, so that answers are kept
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the day stands for the moment
-  const shown = useMemo(() => shownBy(query, new Date()), [query, today]);
+  const today = formatDay(new Date()); // stable during the day, so that responses stay cached
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `today` stands for the current time
+  const selection = useMemo(() => selectionOf(query, new Date()), [query, today]);
   return (
     <div className={styles.page}>
       <header className={styles.head}>
         <h1>Analytics</h1>
-        <Filters shown={shown} />
+        <Filters selection={selection} />
       </header>
-      <Report shown={shown} />
+      <Report selection={selection} />
     </div>
   );
 }
 
-function Report({ shown }: { shown: Shown }) {
-  const total = useStats([], shown.filters);
+function Report({ selection }: { selection: Selection }) {
+  const total = useStats([], selection.filters);
   const now = total.data?.[0];
   if (total.error) return <Failure error={total.error} retry={() => void total.refetch()} />;
   if (!now) return <Loading />;
-  if (now.threads === 0 && !shown.thread) {
+  if (now.threads === 0 && !selection.thread) {
     return (
-      <Empty title="Nothing happened in this time">
+      <Empty title="No data in this period">
         <p>
-          <a href={changed(new URLSearchParams(), { range: "all" })}>Show all time</a>, or choose other
+          <a href={hrefWith(new URLSearchParams(), { range: "all" })}>Show all time</a>, or select other
           filters.
         </p>
       </Empty>
@@ -61,50 +61,50 @@ function Report({ shown }: { shown: Shown }) {
   }
   return (
     <>
-      <Whole shown={shown} now={now} />
-      <Details shown={shown} />
+      <Overview selection={selection} now={now} />
+      <Details selection={selection} />
     </>
   );
 }
 
-function Whole({ shown, now }: { shown: Shown; now: Stat }) {
-  const before = useStats([], shown.before).data?.[0];
-  const tools = useToolStats(shown.filters).data;
-  const byPeriod = useStats([shown.step], shown.filters).data ?? [];
-  const told = new Map(byPeriod.map((stat) => [stat.key[0] ?? "", stat]));
-  const periods = periodsIn(shown.step, shown.span, [...told.keys()], new Date());
+function Overview({ selection, now }: { selection: Selection; now: Stat }) {
+  const before = useStats([], selection.before).data?.[0];
+  const tools = useToolStats(selection.filters).data;
+  const byPeriod = useStats([selection.step], selection.filters).data ?? [];
+  const byName = new Map(byPeriod.map((stat) => [stat.key[0] ?? "", stat]));
+  const periods = periodsIn(selection.step, selection.span, [...byName.keys()], new Date());
   return (
-    <Headline
-      shown={shown}
+    <Totals
+      selection={selection}
       now={now}
-      before={shown.before && before}
-      periods={periods.map((period) => told.get(period))}
-      failing={tools && together(tools.map(({ failingThreadIds }) => ({ threadIds: failingThreadIds })))}
+      before={selection.before && before}
+      periods={periods.map((period) => byName.get(period))}
+      failing={tools && threadIdsOf(tools.map(({ failingThreadIds }) => ({ threadIds: failingThreadIds })))}
     />
   );
 }
 
-function Details({ shown }: { shown: Shown }) {
+function Details({ selection }: { selection: Selection }) {
   return (
     <>
-      <Charts shown={shown} />
+      <Charts selection={selection} />
       <div className={styles.wide}>
-        <Growth shown={shown} />
-        <ToolTable shown={shown} />
+        <Growth selection={selection} />
+        <ToolTable selection={selection} />
         {SPLITS.map(({ value }) => (
-          <BreakdownOf key={value} shown={shown} split={value} />
+          <BreakdownOf key={value} selection={selection} split={value} />
         ))}
-        <TopRuns shown={shown} />
-        <TopThreads shown={shown} />
+        <TopRuns selection={selection} />
+        <TopThreads selection={selection} />
       </div>
     </>
   );
 }
 
-function Charts({ shown }: { shown: Shown }) {
-  const { step, split, filters, span, query } = shown;
-  const asked = useStats([step, split], filters);
-  const stats = asked.data;
+function Charts({ selection }: { selection: Selection }) {
+  const { step, split, filters, span, query } = selection;
+  const statsQuery = useStats([step, split], filters);
+  const stats = statsQuery.data;
   const periods = useMemo(
     () =>
       periodsIn(
@@ -115,21 +115,37 @@ function Charts({ shown }: { shown: Shown }) {
       ),
     [step, span, stats],
   );
-  const set = (changes: Record<string, string>) => go(changed(query, changes), { replace: true });
-  if (asked.error) return <Failure error={asked.error} retry={() => void asked.refetch()} />;
+  const set = (changes: Record<string, string>) => go(hrefWith(query, changes), { replace: true });
+  if (statsQuery.error) return <Failure error={statsQuery.error} retry={() => void statsQuery.refetch()} />;
   return (
     <>
       <div className={styles.choices}>
-        <Choice label="Columns" value={step} choices={STEPS} onChange={(value) => set({ step: value })} />
-        <Choice label="Split by" value={split} choices={SPLITS} onChange={(value) => set({ split: value })} />
+        <ButtonGroup
+          label="Columns"
+          value={step}
+          choices={STEPS}
+          onChange={(value) => set({ step: value })}
+        />
+        <ButtonGroup
+          label="Split by"
+          value={split}
+          choices={SPLITS}
+          onChange={(value) => set({ split: value })}
+        />
       </div>
       <div className={styles.charts}>
         {stats ? (
           <>
             {OVER_TIME.map((measure) => (
-              <OverTime key={measure.title} shown={shown} stats={stats} periods={periods} measure={measure} />
+              <OverTime
+                key={measure.title}
+                selection={selection}
+                stats={stats}
+                periods={periods}
+                measure={measure}
+              />
             ))}
-            <Reasoning shown={shown} stats={stats} periods={periods} />
+            <Reasoning selection={selection} stats={stats} periods={periods} />
           </>
         ) : (
           <Loading />
@@ -139,14 +155,18 @@ function Charts({ shown }: { shown: Shown }) {
   );
 }
 
-function ToolTable({ shown }: { shown: Shown }) {
-  const asked = useToolStats(shown.filters);
-  if (asked.error) return <Failure error={asked.error} retry={() => void asked.refetch()} />;
-  return asked.data ? <Tools shown={shown} stats={asked.data} /> : <Loading />;
+function ToolTable({ selection }: { selection: Selection }) {
+  const statsQuery = useToolStats(selection.filters);
+  if (statsQuery.error) return <Failure error={statsQuery.error} retry={() => void statsQuery.refetch()} />;
+  return statsQuery.data ? <Tools selection={selection} stats={statsQuery.data} /> : <Loading />;
 }
 
-function BreakdownOf({ shown, split }: { shown: Shown; split: Split }) {
-  const asked = useStats([split], shown.filters);
-  if (asked.error) return <Failure error={asked.error} retry={() => void asked.refetch()} />;
-  return asked.data ? <Breakdown shown={shown} split={split} stats={asked.data} /> : <Loading />;
+function BreakdownOf({ selection, split }: { selection: Selection; split: Split }) {
+  const statsQuery = useStats([split], selection.filters);
+  if (statsQuery.error) return <Failure error={statsQuery.error} retry={() => void statsQuery.refetch()} />;
+  return statsQuery.data ? (
+    <Breakdown selection={selection} split={split} stats={statsQuery.data} />
+  ) : (
+    <Loading />
+  );
 }

@@ -2,27 +2,35 @@ import { useMemo } from "react";
 import type { Split, Stat } from "../api/analytics";
 import { compact, count, money } from "../ui/format";
 import { Card } from "./Card";
-import { nameOfKey, share } from "./names";
-import { changed, type Shown, toThreads } from "./place";
+import { labelOf, share } from "./labels";
+import { hrefWith, type Selection, toThreads } from "./selection";
 import type { Column } from "./Table";
 
 const TITLES: Record<Split, string> = { project: "By project", model: "By model", agent: "By agent" };
 
-/** What each project, model or agent took; a name narrows the page, a number shows its sessions. */
-export function Breakdown({ shown, split, stats }: { shown: Shown; split: Split; stats: readonly Stat[] }) {
-  const columns = useMemo(() => columnsOf(shown, split), [shown, split]);
+/** Totals by project, model or agent. Names are links to filter the page, numbers are links to sessions. */
+export function Breakdown({
+  selection,
+  split,
+  stats,
+}: {
+  selection: Selection;
+  split: Split;
+  stats: readonly Stat[];
+}) {
+  const columns = useMemo(() => columnsOf(selection, split), [selection, split]);
   return (
     <Card
       title={TITLES[split]}
       columns={columns}
       rows={stats}
       keyOf={(stat) => stat.key[0] ?? ""}
-      empty="Nothing in this time."
+      empty="No data in this period."
     />
   );
 }
 
-function columnsOf({ query, filters }: Shown, split: Split): Column<Stat>[] {
+function columnsOf({ query, filters }: Selection, split: Split): Column<Stat>[] {
   const href = (stat: Stat, errors = false) =>
     toThreads({ ...filters, [split]: stat.key[0] ?? undefined, ids: stat.threadIds, errors });
   const number = (
@@ -41,9 +49,9 @@ function columnsOf({ query, filters }: Shown, split: Split): Column<Stat>[] {
   return [
     {
       label: split[0]?.toUpperCase() + split.slice(1),
-      value: (stat) => nameOfKey(split, stat.key[0]),
-      href: (stat) => (stat.key[0] ? changed(query, { [split]: stat.key[0] }) : undefined),
-      title: (stat) => `Only ${nameOfKey(split, stat.key[0])}`,
+      value: (stat) => labelOf(split, stat.key[0]),
+      href: (stat) => (stat.key[0] ? hrefWith(query, { [split]: stat.key[0] }) : undefined),
+      title: (stat) => `Only ${labelOf(split, stat.key[0])}`,
     },
     number(
       "Cost",

@@ -2,8 +2,7 @@ import { FileSpreadsheet } from "lucide-react";
 import type { ReactNode } from "react";
 import { IconButton } from "../ui/Button";
 import styles from "./Card.module.css";
-import { csv } from "./charts/csv";
-import { download, fileName } from "./charts/download";
+import { downloadCsv } from "./charts/csv";
 import { type Column, Table } from "./Table";
 
 interface Props<Row> {
@@ -15,16 +14,9 @@ interface Props<Row> {
   readonly children?: ReactNode;
 }
 
-/** A table with a heading, to be sorted and taken away. */
+/** A sortable table with a heading and a download button. */
 export function Card<Row>({ title, columns, rows, keyOf, empty, children }: Props<Row>) {
-  const save = () => {
-    const head = columns.map(({ label }) => label);
-    const text = csv(
-      head,
-      rows.map((row) => columns.map((column) => column.value(row))),
-    );
-    download(fileName(title, "csv"), new Blob([text], { type: "text/csv;charset=utf-8" }));
-  };
+  const save = () => downloadCsv(title, columns, rows);
   return (
     <section className={styles.card} aria-label={title}>
       <div className={styles.head}>

@@ -2,10 +2,10 @@ import type { Split, StatFilters } from "../api/analytics";
 import { Button } from "../ui/Button";
 import { go } from "../ui/routing";
 import styles from "./Filters.module.css";
-import { nameOfKey } from "./names";
-import { nameOfDay, PRESETS, plusDays } from "./periods";
-import { changed, type Shown } from "./place";
+import { labelOf } from "./labels";
+import { formatDay, PRESETS, plusDays } from "./periods";
 import { useStats } from "./queries";
+import { hrefWith, type Selection } from "./selection";
 
 const KINDS: readonly { kind: Split; label: string }[] = [
   { kind: "agent", label: "Agent" },
@@ -13,15 +13,15 @@ const KINDS: readonly { kind: Split; label: string }[] = [
   { kind: "model", label: "Model" },
 ];
 
-/** Which time, whose: kept in the address. */
-export function Filters({ shown }: { shown: Shown }) {
-  const { query, span } = shown;
+/** The filters by time, agent, project and model. They are kept in the address. */
+export function Filters({ selection }: { selection: Selection }) {
+  const { query, span } = selection;
   const custom = query.has("from") || query.has("to");
-  const set = (changes: Record<string, string | null>) => go(changed(query, changes));
-  const narrowed = custom || KINDS.some(({ kind }) => query.has(kind)) || query.has("range");
+  const set = (changes: Record<string, string | null>) => go(hrefWith(query, changes));
+  const isFiltered = custom || KINDS.some(({ kind }) => query.has(kind)) || query.has("range");
   const chooseRange = (value: string) => {
-    const since = nameOfDay(span.since ?? plusDays(new Date(), -29));
-    const last = nameOfDay(span.until ? plusDays(span.until, -1) : new Date());
+    const since = formatDay(span.since ?? plusDays(new Date(), -29));
+    const last = formatDay(span.until ? plusDays(span.until, -1) : new Date());
     if (value === "custom") set({ range: null, from: since, to: last, step: null });
     else set({ range: value, from: null, to: null, step: null });
   };
@@ -58,11 +58,11 @@ export function Filters({ shown }: { shown: Shown }) {
           kind={kind}
           label={label}
           value={query.get(kind) ?? ""}
-          span={{ since: shown.filters.since, until: shown.filters.until }}
+          span={{ since: selection.filters.since, until: selection.filters.until }}
           onChange={(value) => set({ [kind]: value || null })}
         />
       ))}
-      {narrowed && (
+      {isFiltered && (
         <Button
           kind="quiet"
           small
@@ -86,8 +86,8 @@ interface SelectProps {
 }
 
 function Select({ kind, label, value, span, onChange }: SelectProps) {
-  const told = useStats([kind], span).data ?? [];
-  const names = told.flatMap(({ key }) => (key[0] ? [key[0]] : []));
+  const stats = useStats([kind], span).data ?? [];
+  const names = stats.flatMap(({ key }) => (key[0] ? [key[0]] : []));
   const all = value && !names.includes(value) ? [value, ...names] : names;
   return (
     <label>
@@ -96,7 +96,7 @@ function Select({ kind, label, value, span, onChange }: SelectProps) {
         <option value="">All</option>
         {all.map((name) => (
           <option key={name} value={name}>
-            {nameOfKey(kind, name)}
+            {labelOf(kind, name)}
           </option>
         ))}
       </select>

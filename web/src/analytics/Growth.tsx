@@ -6,33 +6,31 @@ import { Failure, Loading } from "../ui/States";
 import { Figure } from "./charts/Figure";
 import { Lines } from "./charts/Lines";
 import styles from "./Growth.module.css";
-import { fallsIn, ownPoints, thinned } from "./growth";
-import { share, titleOf } from "./names";
-import { changed, type Shown } from "./place";
-import { MOST_THREADS, useGrowth, useThreadStats } from "./queries";
+import { dropsIn, ownPoints, thinned } from "./growth";
+import { share, titleOf } from "./labels";
+import { MAX_THREADS, useGrowth, useThreadStats } from "./queries";
+import { hrefWith, type Selection } from "./selection";
 import type { Column } from "./Table";
 
-const MOST_POINTS = 120;
+const MAX_POINTS = 120;
 
-/** How the context of a chosen session grew. */
-export function Growth({ shown }: { shown: Shown }) {
-  const greatest = useThreadStats("cost", shown.filters, MOST_THREADS).data ?? [];
-  const chosen = shown.thread ?? greatest[0]?.id;
-  const asked = useGrowth(chosen);
+/** The growth of a session's context. */
+export function Growth({ selection }: { selection: Selection }) {
+  const largest = useThreadStats("cost", selection.filters, MAX_THREADS).data ?? [];
+  const chosen = selection.thread ?? largest[0]?.id;
+  const growth = useGrowth(chosen);
   return (
     <div className={styles.growth}>
-      <Chooser shown={shown} chosen={chosen} threads={greatest} />
-      {asked.error ? (
-        <Failure error={asked.error} retry={() => void asked.refetch()} />
-      ) : chosen && asked.isPending ? (
+      <Chooser selection={selection} chosen={chosen} threads={largest} />
+      {growth.error ? (
+        <Failure error={growth.error} retry={() => void growth.refetch()} />
+      ) : chosen && growth.isPending ? (
         <Loading />
-      ) : chosen && asked.data?.length ? (
-        <GrowthChart threadId={chosen} points={asked.data} />
+      ) : chosen && growth.data?.length ? (
+        <GrowthChart threadId={chosen} points={growth.data} />
       ) : (
         <p className={styles.empty}>
-          {chosen
-            ? "Nothing is known of what this session consumed."
-            : "No session consumed anything in this time."}
+          {chosen ? "This session has no usage data." : "No usage data in this period."}
         </p>
       )}
     </div>
@@ -40,12 +38,12 @@ export function Growth({ shown }: { shown: Shown }) {
 }
 
 interface ChooserProps {
-  readonly shown: Shown;
+  readonly selection: Selection;
   readonly chosen?: string;
   readonly threads: readonly ThreadStat[];
 }
 
-function Chooser({ shown, chosen, threads }: ChooserProps) {
+function Chooser({ selection, chosen, threads }: ChooserProps) {
   const id = useId();
   const known = threads.some((thread) => thread.id === chosen);
   return (
@@ -54,7 +52,7 @@ function Chooser({ shown, chosen, threads }: ChooserProps) {
       <select
         id={id}
         value={chosen ?? ""}
-        onChange={(event) => go(changed(shown.query, { thread: event.target.value }), { replace: true })}
+        onChange={(event) => go(hrefWith(selection.query, { thread: event.target.value }), { replace: true })}
       >
         {chosen && !known && <option value={chosen}>{titleOf({ id: chosen })}</option>}
         {threads.map((thread) => (
@@ -71,14 +69,14 @@ function Chooser({ shown, chosen, threads }: ChooserProps) {
 function GrowthChart({ threadId, points }: { threadId: string; points: readonly GrowthPoint[] }) {
   const id = useId();
   const own = ownPoints(points);
-  const falls = fallsIn(own);
-  const reached = thinned(own.length, MOST_POINTS, falls);
-  const most = own.reduce((greatest, point) => Math.max(greatest, point.inputTokens), 0);
+  const drops = dropsIn(own);
+  const reached = thinned(own.length, MAX_POINTS, drops);
+  const most = own.reduce((largest, point) => Math.max(largest, point.inputTokens), 0);
   const last = points.at(-1);
   const summary = [
     `${plural(points.length, "response")}, at most ${compact(most)} tokens of context`,
-    falls.length ? `${plural(falls.length, "time")} it became much smaller (dashed)` : "",
-    last ? `${compact(last.totalTokens)} tokens in all` : "",
+    drops.length ? `compacted ${plural(drops.length, "time")} (dashed)` : "",
+    last ? `${compact(last.totalTokens)} tokens in total` : "",
     last?.totalCost === undefined ? "" : money(last.totalCost),
   ];
   const sentence = `${summary.filter(Boolean).join("; ")}.`;
@@ -89,7 +87,7 @@ function GrowthChart({ threadId, points }: { threadId: string; points: readonly 
       id={id}
       title="Context growth"
       summary={sentence}
-      legend={["Input, with what was cached", "Cached", "Output"]}
+      legend={["Input, including cached", "Cached", "Output"]}
       lines
       columns={columnsOf(linked)}
       rows={points}
@@ -108,7 +106,7 @@ function GrowthChart({ threadId, points }: { threadId: string; points: readonly 
         points={own.map((point, index) =>
           reached.has(index)
             ? {
-                label: `${falls.includes(index) ? "Much smaller: r" : "R"}esponse ${count(index + 1)}, ${moment(point.time)}`,
+                label: `${drops.includes(index) ? "Compacted: r" : "R"}esponse ${count(index + 1)}, ${moment(point.time)}`,
                 href: linked(point),
                 lines: [
                   { name: "Input", text: count(point.inputTokens) },
@@ -120,7 +118,7 @@ function GrowthChart({ threadId, points }: { threadId: string; points: readonly 
             : null,
         )}
         format={compact}
-        falls={falls}
+        drops={drops}
         whole
       />
     </Figure>
@@ -151,9 +149,9 @@ function columnsOf(linked: (point: GrowthPoint) => string): Column<GrowthPoint>[
     number("Output", (point) => point.outputTokens),
     number("Reasoning", (point) => point.reasoningTokens),
     cost("Cost", (point) => point.cost),
-    number("Tokens until then", (point) => point.totalTokens),
-    cost("Cost until then", (point) => point.totalCost),
+    number("Total tokens", (point) => point.totalTokens),
+    cost("Total cost", (point) => point.totalCost),
     { label: "Model", value: (point) => point.model ?? "" },
-    { label: "Whose", value: (point) => (point.seq === undefined ? (point.agent ?? "sub-agent") : "own") },
+    { label: "Agent", value: (point) => (point.seq === undefined ? (point.agent ?? "sub-agent") : "own") },
   ];
 }

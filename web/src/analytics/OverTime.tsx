@@ -4,10 +4,10 @@ import { compact, count, money } from "../ui/format";
 import { Bars } from "./charts/Bars";
 import { Figure } from "./charts/Figure";
 import { sum, totals } from "./charts/stack";
-import { share } from "./names";
-import { type Over, overTime } from "./overtime";
+import { share } from "./labels";
 import { longName, periodSpan, shortName } from "./periods";
-import { moments, type Shown, toThreads } from "./place";
+import { isoRange, type Selection, toThreads } from "./selection";
+import { type TimeSeries, timeSeries } from "./timeSeries";
 
 interface Measure {
   readonly title: string;
@@ -33,23 +33,23 @@ export const OVER_TIME: readonly Measure[] = [
 ];
 
 interface Props {
-  readonly shown: Shown;
+  readonly selection: Selection;
   readonly stats: readonly Stat[];
   readonly periods: readonly string[];
   readonly measure: Measure;
 }
 
 /** One measure by period, split by model, agent or project. */
-export function OverTime({ shown, stats, periods, measure }: Props) {
+export function OverTime({ selection, stats, periods, measure }: Props) {
   const id = useId();
-  const { step, split, span, filters } = shown;
-  const over = overTime(stats, periods, split, measure.value);
+  const { step, split, span, filters } = selection;
+  const over = timeSeries(stats, periods, split, measure.value);
   const sums = totals(over.series, periods.length);
   const link = (period: string, series?: string) => {
-    const narrowed: StatFilters = { ...filters, ...moments(periodSpan(step, period, span)) };
+    const filtered: StatFilters = { ...filters, ...isoRange(periodSpan(step, period, span)) };
     const key = series === undefined ? undefined : over.keyOf(series);
     const named = key === undefined ? {} : { [split]: key };
-    return toThreads({ ...narrowed, ...named, ids: over.idsOf(period, series) });
+    return toThreads({ ...filtered, ...named, ids: over.idsOf(period, series) });
   };
   const points = periods.map((period, column) => {
     const total = sums[column] ?? 0;
@@ -57,7 +57,7 @@ export function OverTime({ shown, stats, periods, measure }: Props) {
     const parts = over.series.flatMap(({ name, values }, series) =>
       values[column] ? [{ name, text: measure.format(values[column]), series }] : [],
     );
-    const lines = parts.length > 1 ? [...parts, { name: "Together", text: measure.format(total) }] : parts;
+    const lines = parts.length > 1 ? [...parts, { name: "Total", text: measure.format(total) }] : parts;
     return { label: longName(step, period), lines, href: link(period) };
   });
   const columns = [
@@ -73,7 +73,7 @@ export function OverTime({ shown, stats, periods, measure }: Props) {
       href: (column: number) => (values[column] ? link(periods[column] ?? "", name) : undefined),
     })),
     {
-      label: "Together",
+      label: "Total",
       number: true,
       value: (column: number) => sums[column] ?? 0,
       text: (column: number) => measure.format(sums[column] ?? 0),
@@ -105,15 +105,21 @@ export function OverTime({ shown, stats, periods, measure }: Props) {
   );
 }
 
-function summaryOf(over: Over, sums: readonly number[], step: Step, split: Split, measure: Measure): string {
+function summaryOf(
+  over: TimeSeries,
+  sums: readonly number[],
+  step: Step,
+  split: Split,
+  measure: Measure,
+): string {
   const total = sum(sums);
-  if (!total) return "Nothing in this time.";
+  if (!total) return "No data in this period.";
   const most = sums.reduce((best, value, index) => (value > (sums[best] ?? 0) ? index : best), 0);
-  const greatest = over.series[0];
+  const largest = over.series[0];
   const part =
-    greatest && over.series.length > 1
-      ? ` The greatest ${split} is ${greatest.name}: ${share(sum(greatest.values), total)}.`
+    largest && over.series.length > 1
+      ? ` The largest ${split} is ${largest.name}: ${share(sum(largest.values), total)}.`
       : "";
-  const peak = `most in ${step === "day" ? "a day" : `a ${step}`}: ${measure.format(sums[most] ?? 0)}, ${longName(step, over.periods[most] ?? "")}.`;
-  return `${measure.format(total)} in all; ${peak}${part}`;
+  const peak = `peak of ${step === "day" ? "a day" : `a ${step}`}: ${measure.format(sums[most] ?? 0)}, ${longName(step, over.periods[most] ?? "")}.`;
+  return `${measure.format(total)} in total; ${peak}${part}`;
 }

@@ -4,31 +4,31 @@ import { count } from "../ui/format";
 import { Figure } from "./charts/Figure";
 import { Lines } from "./charts/Lines";
 import { sum } from "./charts/stack";
-import { share } from "./names";
-import { byPeriodOf, together } from "./overtime";
+import { share } from "./labels";
 import { longName, periodSpan, shortName } from "./periods";
-import { moments, type Shown, toThreads } from "./place";
+import { isoRange, type Selection, toThreads } from "./selection";
+import { groupByPeriod, threadIdsOf } from "./timeSeries";
 
-/** How much of the output is reasoning, and of the input cached, over time. */
+/** The share of reasoning in the output, and of cached tokens in the input, over time. */
 export function Reasoning({
-  shown,
+  selection,
   stats,
   periods,
 }: {
-  shown: Shown;
+  selection: Selection;
   stats: readonly Stat[];
   periods: readonly string[];
 }) {
   const id = useId();
-  const { step, span, filters } = shown;
-  const byPeriod = byPeriodOf(stats);
+  const { step, span, filters } = selection;
+  const byPeriod = groupByPeriod(stats);
   const rows = periods.map((period) => {
-    const mine = byPeriod.get(period) ?? [];
-    const of = (value: (stat: Stat) => number) => sum(mine.map(value));
+    const stats = byPeriod.get(period) ?? [];
+    const of = (value: (stat: Stat) => number) => sum(stats.map(value));
     const [reasoning, output] = [of((it) => it.reasoningTokens), of((it) => it.outputTokens)];
     const [cached, input] = [of((it) => it.cachedInputTokens), of((it) => it.inputTokens)];
-    const narrowed = { ...filters, ...moments(periodSpan(step, period, span)) };
-    const href = toThreads({ ...narrowed, ids: together(mine) });
+    const filtered = { ...filters, ...isoRange(periodSpan(step, period, span)) };
+    const href = toThreads({ ...filtered, ids: threadIdsOf(stats) });
     return { period, reasoning, output, cached, input, href };
   });
   type Row = (typeof rows)[number];
@@ -40,8 +40,8 @@ export function Reasoning({
       )} of the output was reasoning; ${share(
         all((row) => row.cached),
         all((row) => row.input),
-      )} of the input came from a cache.`
-    : "Nothing in this time.";
+      )} of the input was read from cache.`
+    : "No data in this period.";
   const percent = (part: number, whole: number) => (whole ? (part / whole) * 100 : Number.NaN);
   const tokens = (label: string, value: (row: Row) => number) => ({
     label,

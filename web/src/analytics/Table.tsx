@@ -4,15 +4,15 @@ import styles from "./Table.module.css";
 
 export interface Column<Row> {
   readonly label: string;
-  /** What it is sorted by and exported as. */
+  /** The value for sorting and export. */
   readonly value: (row: Row) => number | string | null | undefined;
-  /** What is read; the value unless said. */
+  /** The displayed text; by default the value. */
   readonly text?: (row: Row) => string;
   readonly href?: (row: Row) => string | undefined;
-  /** What a link on it does, in words. */
+  /** The tooltip of the link. */
   readonly title?: (row: Row) => string | undefined;
   readonly number?: boolean;
-  /** A bar below the number, as long as its part of the greatest. */
+  /** Show a bar for the share of the largest value. */
   readonly bar?: boolean;
 }
 
@@ -22,7 +22,7 @@ interface Props<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   readonly sortable?: boolean;
-  /** It scrolls by itself when it is long. */
+  /** Scroll inside the table if it is long. */
   readonly tall?: boolean;
 }
 
@@ -31,11 +31,11 @@ interface Sorting {
   readonly down: boolean;
 }
 
-/** Rows of numbers that link to what is behind them. */
+/** A table whose cells can be links. */
 export function Table<Row>({ name, columns, rows, keyOf, sortable = false, tall = false }: Props<Row>) {
   const [sorting, setSorting] = useState<Sorting | null>(null);
   const sorted = useMemo(() => sort(rows, columns, sorting), [rows, columns, sorting]);
-  const greatest = useMemo(
+  const largest = useMemo(
     () =>
       columns.map(({ bar, value }) => (bar ? Math.max(0, ...rows.map((row) => Number(value(row) ?? 0))) : 0)),
     [rows, columns],
@@ -82,7 +82,7 @@ export function Table<Row>({ name, columns, rows, keyOf, sortable = false, tall 
                   row={row}
                   column={column}
                   head={index === 0}
-                  most={greatest[index] ?? 0}
+                  maximum={largest[index] ?? 0}
                 />
               ))}
             </tr>
@@ -97,12 +97,12 @@ function Cell<Row>({
   row,
   column,
   head,
-  most,
+  maximum,
 }: {
   row: Row;
   column: Column<Row>;
   head: boolean;
-  most: number;
+  maximum: number;
 }) {
   const value = column.value(row);
   const text = column.text ? column.text(row) : String(value ?? "");
@@ -118,7 +118,7 @@ function Cell<Row>({
       )}
       {column.bar && (
         <span className={styles.bar} aria-hidden>
-          <span style={{ width: `${most > 0 ? (Number(value ?? 0) / most) * 100 : 0}%` }} />
+          <span style={{ width: `${maximum > 0 ? (Number(value ?? 0) / maximum) * 100 : 0}%` }} />
         </span>
       )}
     </>
@@ -132,7 +132,7 @@ function Cell<Row>({
   );
 }
 
-/** Rows in order; what is unknown comes last either way. */
+/** Sorts rows. Unknown values come last in both directions. */
 export function sort<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

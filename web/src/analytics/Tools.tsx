@@ -2,25 +2,25 @@ import { useMemo } from "react";
 import type { ToolStat } from "../api/analytics";
 import { count, duration } from "../ui/format";
 import { Card } from "./Card";
-import { nameOfKey, share } from "./names";
-import { type Shown, toThreads } from "./place";
+import { labelOf, share } from "./labels";
+import { type Selection, toThreads } from "./selection";
 import type { Column } from "./Table";
 
-/** Tools by calls, errors and time. */
-export function Tools({ shown, stats }: { shown: Shown; stats: readonly ToolStat[] }) {
-  const columns = useMemo(() => columnsOf(shown), [shown]);
+/** Calls, errors and durations by tool. */
+export function Tools({ selection, stats }: { selection: Selection; stats: readonly ToolStat[] }) {
+  const columns = useMemo(() => columnsOf(selection), [selection]);
   return (
     <Card
       title="Tools"
       columns={columns}
       rows={stats}
       keyOf={(stat) => stat.tool ?? ""}
-      empty="No tool was called in this time."
+      empty="No tool calls in this period."
     />
   );
 }
 
-function columnsOf({ filters }: Shown): Column<ToolStat>[] {
+function columnsOf({ filters }: Selection): Column<ToolStat>[] {
   const all = (stat: ToolStat) => toThreads({ ...filters, tool: stat.tool, ids: stat.threadIds });
   const failing = (stat: ToolStat) =>
     toThreads({ ...filters, tool: stat.tool, errors: true, ids: stat.failingThreadIds });
@@ -46,7 +46,7 @@ function columnsOf({ filters }: Shown): Column<ToolStat>[] {
   return [
     {
       label: "Tool",
-      value: (stat) => nameOfKey("tool", stat.tool),
+      value: (stat) => labelOf("tool", stat.tool),
       href: (stat) => (stat.tool ? all(stat) : undefined),
     },
     number("Calls", (stat) => stat.calls, true),
@@ -63,7 +63,7 @@ function columnsOf({ filters }: Shown): Column<ToolStat>[] {
     time("Median", (stat) => stat.medianSeconds),
     time("95%", (stat) => stat.p95Seconds),
     time("Longest", (stat) => stat.longestSeconds),
-    time("In all", (stat) => stat.totalSeconds, true),
+    time("Total", (stat) => stat.totalSeconds, true),
     number("Sessions", (stat) => stat.threads),
   ];
 }

@@ -1,4 +1,4 @@
-/** Spans of time: what is asked for, what came before it, and the days, weeks and months in it. All in local time. */
+/** Time ranges: the selected one, the previous one, and their days, weeks and months. All in local time. */
 import type { Step } from "../api/analytics";
 
 export const PRESETS = [
@@ -9,7 +9,7 @@ export const PRESETS = [
   { name: "all", label: "All time", days: null },
 ] as const;
 
-/** From its first moment up to, not including, its end. Without one of them it is open there. */
+/** A range from `since` (inclusive) to `until` (exclusive). Both are optional. */
 export interface Span {
   readonly since?: Date;
   readonly until?: Date;
@@ -17,7 +17,7 @@ export interface Span {
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** The midnight at which a day begins; undefined when there is no such day. */
+/** The midnight at the start of a day; undefined if the day is invalid. */
 export function midnightOf(day: string | null | undefined): Date | undefined {
   const found = DAY.exec(day ?? "");
   if (!found) return undefined;
@@ -27,16 +27,16 @@ export function midnightOf(day: string | null | undefined): Date | undefined {
 }
 
 /** 2026-03-04 */
-export function nameOfDay(moment: Date): string {
+export function formatDay(moment: Date): string {
   const two = (value: number) => String(value).padStart(2, "0");
   return `${String(moment.getFullYear()).padStart(4, "0")}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
 }
 
-/** The same hour so many days later, whatever the clocks did meanwhile. */
+/** Adds days. Changes of daylight saving time do not matter. */
 export const plusDays = (moment: Date, days: number): Date =>
   new Date(moment.getFullYear(), moment.getMonth(), moment.getDate() + days);
 
-/** The span that the address names: a preset, or two days, both of which are in it. */
+/** The range in the address: a preset, or from one day to another, both inclusive. */
 export function spanOf(query: URLSearchParams, now: Date): Span {
   const since = midnightOf(query.get("from"));
   const last = midnightOf(query.get("to"));
@@ -45,58 +45,62 @@ export function spanOf(query: URLSearchParams, now: Date): Span {
   return preset?.days ? { since: plusDays(now, 1 - preset.days) } : {};
 }
 
-/** As many days just before; undefined when the span has no beginning. */
+/** The preceding range of equal length; undefined if the range has no start. */
 export function previous({ since, until }: Span, now: Date): Span | undefined {
   if (!since) return undefined;
   const days = daysBetween(since, until ?? plusDays(now, 1));
   return days > 0 ? { since: plusDays(since, -days), until: since } : undefined;
 }
 
-/** How many midnights there are from one to the other. A day may have 23 hours. */
+/** The number of midnights between two times. A day may have 23 hours. */
 export const daysBetween = (first: Date, second: Date): number =>
   Math.round((second.getTime() - first.getTime()) / 86_400_000);
 
-/** Steps that give a chart some twenty to forty columns. */
-export function usualStep({ since, until }: Span, now: Date): Step {
+/** The step that gives a chart twenty to forty columns. */
+export function defaultStep({ since, until }: Span, now: Date): Step {
   if (!since) return "week";
   const days = daysBetween(since, until ?? plusDays(now, 1));
   return days <= 45 ? "day" : days <= 200 ? "week" : "month";
 }
 
-/** Where the period of a name begins: a day, the Monday of a week, a month. */
+/** The start of a period: a day, the Monday of a week, a month. */
 export const startOf = (name: string): Date | undefined =>
   midnightOf(name.length === 7 ? `${name}-01` : name);
 
-/** The name of the period that a moment is in. */
+/** The name of the period that contains a time. */
 export function nameOf(step: Step, moment: Date): string {
-  if (step === "day") return nameOfDay(moment);
-  if (step === "month") return nameOfDay(moment).slice(0, 7);
-  return nameOfDay(plusDays(moment, -((moment.getDay() + 6) % 7)));
+  if (step === "day") return formatDay(moment);
+  if (step === "month") return formatDay(moment).slice(0, 7);
+  return formatDay(plusDays(moment, -((moment.getDay() + 6) % 7)));
 }
 
-/** The name of the period after this one. */
+/** The name of the next period. */
 export function following(step: Step, name: string): string {
   const start = startOf(name) ?? new Date(0);
   if (step === "month") return nameOf("month", new Date(start.getFullYear(), start.getMonth() + 1, 1));
-  return nameOfDay(plusDays(start, step === "week" ? 7 : 1));
+  return formatDay(plusDays(start, step === "week" ? 7 : 1));
 }
 
-const MOST = 2000;
+const MAX_PERIODS = 2000;
 
-/** The names of all periods from the first to the last that is told of or asked for, without gaps. */
-export function periodsIn(step: Step, span: Span, told: readonly string[], now: Date): string[] {
-  const known = [...told].sort();
+/** The names of all periods of a range without gaps. An open range ends at the first and last period with data. */
+export function periodsIn(step: Step, span: Span, withData: readonly string[], now: Date): string[] {
+  const known = [...withData].sort();
   const first = span.since ? nameOf(step, span.since) : known[0];
   const ends = span.until ? plusDays(span.until, -1) : span.since ? now : undefined;
   const last = ends ? nameOf(step, ends) : known.at(-1);
   if (first === undefined || last === undefined) return [];
   const names = [first];
-  for (let name = following(step, first); name <= last && names.length < MOST; name = following(step, name))
+  for (
+    let name = following(step, first);
+    name <= last && names.length < MAX_PERIODS;
+    name = following(step, name)
+  )
     names.push(name);
   return names;
 }
 
-/** A period as a span, within another. */
+/** The range of a period, limited to another range. */
 export function periodSpan(step: Step, name: string, within: Span): Span {
   const since = startOf(name);
   const until = startOf(following(step, name));

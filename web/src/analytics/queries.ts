@@ -1,4 +1,4 @@
-/** What the page asks the server; the same question is asked once. */
+/** The queries of the page. Identical queries share a request. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import {
   getGrowth,
@@ -14,42 +14,42 @@ import {
   type ThreadOrder,
 } from "../api/analytics";
 
-const FRESH = 30_000;
+const STALE_TIME = 30_000;
 
-/** How many of the greatest sessions are shown; the same everywhere, so that they are asked for once. */
-export const MOST_THREADS = 20;
+/** The number of top sessions. The same everywhere, so that components share the request. */
+export const MAX_THREADS = 20;
 
-const kept = { staleTime: FRESH, placeholderData: keepPreviousData };
+const options = { staleTime: STALE_TIME, placeholderData: keepPreviousData };
 
 export const useStats = (by: readonly (Step | Split)[], filters: StatFilters | undefined) =>
   useQuery<readonly Stat[]>({
     queryKey: ["analytics", "stats", by, filters],
     queryFn: ({ signal }) => getStats(by, filters ?? {}, signal),
     enabled: filters !== undefined,
-    staleTime: FRESH,
-    // Rows by something else would be drawn under wrong names.
-    placeholderData: (told, asked) => (String(asked?.queryKey[2]) === String(by) ? told : undefined),
+    staleTime: STALE_TIME,
+    // Rows of another grouping would be displayed under wrong labels.
+    placeholderData: (previous, query) => (String(query?.queryKey[2]) === String(by) ? previous : undefined),
   });
 
 export const useToolStats = (filters: StatFilters) =>
   useQuery({
     queryKey: ["analytics", "tools", filters],
     queryFn: ({ signal }) => getToolStats(filters, signal),
-    ...kept,
+    ...options,
   });
 
 export const useRunStats = (order: RunOrder, filters: StatFilters, limit: number) =>
   useQuery({
     queryKey: ["analytics", "runs", order, filters, limit],
     queryFn: ({ signal }) => getRunStats(order, filters, limit, signal),
-    ...kept,
+    ...options,
   });
 
 export const useThreadStats = (order: ThreadOrder, filters: StatFilters, limit: number) =>
   useQuery({
     queryKey: ["analytics", "threads", order, filters, limit],
     queryFn: ({ signal }) => getThreadStats(order, filters, limit, signal),
-    ...kept,
+    ...options,
   });
 
 export const useGrowth = (threadId: string | undefined) =>
@@ -57,5 +57,5 @@ export const useGrowth = (threadId: string | undefined) =>
     queryKey: ["analytics", "growth", threadId],
     queryFn: ({ signal }) => getGrowth(threadId ?? "", signal),
     enabled: threadId !== undefined,
-    staleTime: FRESH,
+    staleTime: STALE_TIME,
   });

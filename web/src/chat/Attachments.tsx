@@ -14,7 +14,7 @@ interface Props {
 export function Attachments({ files, onRemove }: Props) {
   if (!files.length) return null;
   return (
-    <ul className={styles.files} aria-label="AttachedFile files">
+    <ul className={styles.files} aria-label="Attached files">
       {files.map((file) => (
         <li key={file.key} className={styles.file}>
           {file.mediaType.startsWith("image/") ? (

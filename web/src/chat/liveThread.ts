@@ -7,7 +7,7 @@ import { getJson, type Listing, Problem, request, sendJson } from "../api/client
 import { eventsOf } from "../api/events";
 import type { ApprovalResponse } from "../context/renderContext";
 import type { Chunk, Message, Run, ToolCallPart, Usage, UserMessage } from "../partita.gen";
-import { Misfit } from "../stream/metadata";
+import { InvalidChunkError } from "../stream/metadata";
 import { MessageSequence } from "../stream/reduce";
 import { isClientTool, runClientTool } from "./clientTools";
 import type { ClientToolResult, LiveOptions, LiveState, LiveStatus, OutgoingMessage } from "./live";
@@ -59,7 +59,7 @@ class FollowedRun {
       this.messages.feed(chunk);
       this.hasStarted = true;
     } catch (error) {
-      if (!(error instanceof Misfit)) throw error; // an invalid chunk is skipped, as in a replay
+      if (!(error instanceof InvalidChunkError)) throw error; // an invalid chunk is skipped, as in a replay
     }
   }
 

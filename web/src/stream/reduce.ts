@@ -1,6 +1,6 @@
 /**
- * Chunks in, message out, as the server's own reducer does it: the same chunks give the same message. A delta
- * costs its own length, and what did not change stays the very same object in the next snapshot.
+ * Reduces chunks to a message, with the same result as the reducer of the server. Applying a delta takes time
+ * proportional to its length. Unchanged parts stay the same objects in the next snapshot.
  */
 import type {
   AssistantMessage,
@@ -10,22 +10,22 @@ import type {
   MessageStart,
   NetworkExecution,
 } from "../partita.gen";
-import { isObject, Misfit } from "./metadata";
-import * as message from "./reduce_message";
-import * as tools from "./reduce_tools";
-import type { CallSlot, Growing, NetworkSlot } from "./slots";
+import { InvalidChunkError, isObject } from "./metadata";
+import * as message from "./reduceMessage";
+import * as tools from "./reduceTools";
+import type { CallSlot, NetworkSlot, StreamingMessages } from "./slots";
 import { emptyMessage, isCall, State } from "./state";
 
-// biome-ignore lint/suspicious/noExplicitAny: each takes the chunk that its name in the table says
+// biome-ignore lint/suspicious/noExplicitAny: the type of the chunk depends on its key in the table
 type Handler = (state: State, chunk: any) => boolean;
 
-const nothing = () => false;
+const ignore = () => false;
 
-/** What each chunk does; it gives whether the message changed for those who watch it. */
+/** The handler of each chunk. It returns whether the message changed visibly. */
 const HANDLERS: Readonly<Record<string, Handler>> = {
   start: message.messageStart,
   finish: message.messageFinish,
-  abort: nothing,
+  abort: ignore,
   "message-metadata": message.messageMetadata,
   error: (state, chunk) => {
     state.errors.push(chunk.errorText);
@@ -33,9 +33,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   },
   "start-step": (state) => {
     state.push({ type: "step-start" });
-    return false; // seen with the next change
+    return false; // visible with the next change
   },
-  "finish-step": nothing,
+  "finish-step": ignore,
   "reset-step": (state) => state.dropStep(),
   "text-start": message.textStart,
   "text-delta": message.blockDelta,
@@ -43,10 +43,10 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   "reasoning-start": message.reasoningStart,
   "reasoning-delta": message.blockDelta,
   "reasoning-end": message.blockEnd,
-  file: message.adds("file", "url", "mediaType", "providerMetadata"),
-  "reasoning-file": message.adds("reasoning-file", "url", "mediaType", "providerMetadata"),
-  "source-url": message.adds("source-url", "sourceId", "url", "title", "providerMetadata"),
-  "source-document": message.adds(
+  file: message.addPart("file", "url", "mediaType", "providerMetadata"),
+  "reasoning-file": message.addPart("reasoning-file", "url", "mediaType", "providerMetadata"),
+  "source-url": message.addPart("source-url", "sourceId", "url", "title", "providerMetadata"),
+  "source-document": message.addPart(
     "source-document",
     "sourceId",
     "mediaType",
@@ -54,8 +54,8 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     "filename",
     "providerMetadata",
   ),
-  custom: message.adds("custom", "kind", "providerMetadata"),
-  "steering-message": message.adds("steering-message", "id", "parts"),
+  custom: message.addPart("custom", "kind", "providerMetadata"),
+  "steering-message": message.addPart("steering-message", "id", "parts"),
   "tool-input-start": tools.toolInputStart,
   "tool-input-delta": tools.toolInputDelta,
   "tool-input-available": tools.toolInputAvailable,
@@ -82,28 +82,28 @@ function apply(state: State, chunk: Chunk): boolean {
   return handler?.(state, chunk) ?? false;
 }
 
-/** Feed it chunks, look at the message whenever you like. What does not fit is passed over. */
+/** Reduces chunks to a message. Invalid chunks are skipped. */
 export class Reducer {
   private readonly state: State;
-  /** What was passed over, and why. */
-  readonly misfits: string[] = [];
+  /** The errors of skipped chunks. */
+  readonly invalid: string[] = [];
 
-  constructor(begun: AssistantMessage | string = "") {
-    this.state = new State(typeof begun === "string" ? emptyMessage(begun) : begun);
+  constructor(initial: AssistantMessage | string = "") {
+    this.state = new State(typeof initial === "string" ? emptyMessage(initial) : initial);
   }
 
-  /** Take a chunk; whether the message changed for those who watch it. */
+  /** Applies a chunk. Returns whether the message changed visibly. */
   feed(chunk: Chunk): boolean {
     try {
       return apply(this.state, chunk);
     } catch (error) {
-      if (!(error instanceof Misfit)) throw error;
-      this.misfits.push(error.message);
+      if (!(error instanceof InvalidChunkError)) throw error;
+      this.invalid.push(error.message);
       return false;
     }
   }
 
-  /** The message as it is now; the very same object until it is fed again. */
+  /** The current message; the same object until the next chunk. */
   snapshot(): AssistantMessage {
     return this.state.snapshot();
   }
@@ -117,23 +117,23 @@ export class Reducer {
   }
 }
 
-/** The message that a stream amounts to, as far as it came. */
-export function reduce(chunks: Iterable<Chunk>, begun: AssistantMessage | string = ""): AssistantMessage {
-  const reducer = new Reducer(begun);
+/** The message of a complete or incomplete stream. */
+export function reduce(chunks: Iterable<Chunk>, initial: AssistantMessage | string = ""): AssistantMessage {
+  const reducer = new Reducer(initial);
   for (const chunk of chunks) reducer.feed(chunk);
   return reducer.snapshot();
 }
 
-const AT_WORK = new Set(["input-streaming", "input-available", "approval-responded"]);
+const ACTIVE_STATES = new Set(["input-streaming", "input-available", "approval-responded"]);
 
-/** A message that nothing more comes for: open texts are done, and interrupted calls say so. */
+/** Closes a message at the end of its stream: open texts are done, active calls are interrupted. */
 export function closeMessage(open: AssistantMessage, interrupted?: Interruption): AssistantMessage {
   const parts = open.content.parts.map((one) => {
     const part =
       isCall(one) && one.children ? { ...one, children: closeAll(one.children, interrupted) } : one;
     if ((part.type === "text" || part.type === "reasoning") && part.state === "streaming")
       return { ...part, state: "done" } as typeof part;
-    if (interrupted && isCall(part) && AT_WORK.has(part.state))
+    if (interrupted && isCall(part) && ACTIVE_STATES.has(part.state))
       return {
         ...part,
         state: "output-error",
@@ -149,7 +149,7 @@ export function closeMessage(open: AssistantMessage, interrupted?: Interruption)
 const closeAll = (messages: readonly Message[], interrupted?: Interruption): readonly Message[] =>
   messages.map((one) => (one.role === "assistant" ? closeMessage(one, interrupted) : one));
 
-/** The result of an execution, closed; one that has no result was interrupted. */
+/** Closes the result of an execution. One without a result was interrupted. */
 function endOf({ finalResult }: NetworkExecution, interrupted?: Interruption): Partial<NetworkExecution> {
   const { messages, ...rest } = finalResult ?? {};
   const closed = messages ? { messages: closeAll(messages, interrupted) } : {};
@@ -157,64 +157,64 @@ function endOf({ finalResult }: NetworkExecution, interrupted?: Interruption): P
   return finalResult ? { finalResult: { ...rest, ...closed } } : {};
 }
 
-/** Whether a chunk starts an internal message, such as a router's turn. */
+/** Whether a chunk startId an internal message, such as that of a router. */
 export function isInternal(chunk: Chunk): boolean {
   const metadata = chunk.type === "start" ? (chunk as MessageStart).messageMetadata : undefined;
   return isObject(metadata) && metadata.internal === true;
 }
 
-/** The messages of a run or of a sub-agent; the last one may still be growing. */
-export class MessageSequence implements Growing {
-  private whole: readonly Message[];
-  private growing: State | null = null;
+/** The messages of a run or of a sub-agent. The last one may still be streaming. */
+export class MessageSequence implements StreamingMessages {
+  private completed: readonly Message[];
+  private current: State | null = null;
   private shown: readonly Message[];
 
   constructor(
     private readonly name: string, // the id of the run or call: messages without an id get one derived from it
     messages: readonly Message[] = [],
   ) {
-    this.whole = messages;
+    this.completed = messages;
     this.shown = messages;
   }
 
   messages(): readonly Message[] {
-    const now = this.growing ? [...this.whole, this.growing.snapshot()] : this.whole;
+    const now = this.current ? [...this.completed, this.current.snapshot()] : this.completed;
     const isSame = now.length === this.shown.length && now.every((one, index) => one === this.shown[index]);
     if (!isSame) this.shown = now;
     return this.shown;
   }
 
-  /** Apply a chunk to the growing message, or to a new one that it starts. */
+  /** Applies a chunk to the current message, or to a new one that it startId. */
   feed(chunk: Chunk): boolean {
-    const starts = chunk.type === "start" ? (chunk as MessageStart).messageId : undefined;
-    let state = this.growing;
-    if (!state || (starts !== undefined && starts !== state.id)) {
-      const begun = this.next(starts);
-      state = new State(isInternal(chunk) ? { ...begun, internal: true } : begun);
+    const startId = chunk.type === "start" ? (chunk as MessageStart).messageId : undefined;
+    let state = this.current;
+    if (!state || (startId !== undefined && startId !== state.id)) {
+      const initial = this.next(startId);
+      state = new State(isInternal(chunk) ? { ...initial, internal: true } : initial);
     }
     const changed = apply(state, chunk);
-    if (state !== this.growing) {
+    if (state !== this.current) {
       this.settle();
-      if (this.whole.at(-1)?.id === state.id) this.whole = this.whole.slice(0, -1);
-      this.growing = state;
+      if (this.completed.at(-1)?.id === state.id) this.completed = this.completed.slice(0, -1);
+      this.current = state;
     }
     return changed;
   }
 
   append(added: Message): void {
     this.settle();
-    this.whole = [...this.whole, added];
+    this.completed = [...this.completed, added];
   }
 
   private settle(): void {
-    if (this.growing) this.whole = [...this.whole, this.growing.snapshot()];
-    this.growing = null;
+    if (this.current) this.completed = [...this.completed, this.current.snapshot()];
+    this.current = null;
   }
 
-  private next(starts: string | undefined): AssistantMessage {
-    const last = this.growing ? undefined : this.whole.at(-1);
-    if (last?.role === "assistant" && (starts === undefined || starts === last.id)) return last;
-    return emptyMessage(starts || `${this.name}/${this.messages().length + 1}`);
+  private next(startId: string | undefined): AssistantMessage {
+    const last = this.current ? undefined : this.completed.at(-1);
+    if (last?.role === "assistant" && (startId === undefined || startId === last.id)) return last;
+    return emptyMessage(startId || `${this.name}/${this.messages().length + 1}`);
   }
 }
 
@@ -237,12 +237,12 @@ function childMessage(state: State, path: readonly string[], added: Message): bo
   return true;
 }
 
-/** What a path begins with: a call or the network execution. */
+/** The first element of a path: a call or the network execution. */
 function descend(state: State, [first]: readonly string[]): CallSlot | NetworkSlot {
   const call = first === undefined ? undefined : state.callAnywhere(first);
   if (call) return call;
   if (state.network && first === networkCall(state.id)) return state.network;
-  throw new Misfit(
+  throw new InvalidChunkError(
     first === undefined ? "a sub-agent's path is empty" : `no tool call ${first} for a sub-agent`,
   );
 }
@@ -253,5 +253,5 @@ function threadOf(parent: CallSlot | NetworkSlot, name: string): MessageSequence
   return new MessageSequence(name, before ?? []);
 }
 
-/** The id of the call that stands for a message's network execution, where there are only calls. */
+/** The id that represents the network execution of a message in paths of calls. */
 export const networkCall = (messageId: string): string => `${messageId}:network`;

@@ -1,6 +1,6 @@
 /**
- * The parts of a message while it grows. A slot gives the very same object until something about it changes, so
- * that what is drawn of it need not be drawn again.
+ * The parts of a streaming message. A slot returns the same object until it changes, so that unchanged parts do not
+ * render again.
  */
 import type {
   AssistantPart,
@@ -11,17 +11,17 @@ import type {
   TextPart,
   ToolCallPart,
 } from "../partita.gen";
-import { PartialJson } from "./partial_json";
+import { PartialJson } from "./partialJson";
 
-/** The same value with other fields; those that are undefined are gone. */
-export function having<T extends object>(value: T, changes: Record<string, unknown>): T {
+/** A copy with changed fields. Fields that are undefined are removed. */
+export function withFields<T extends object>(value: T, changes: Record<string, unknown>): T {
   const result: Record<string, unknown> = { ...value, ...changes };
   for (const key of Object.keys(changes)) if (changes[key] === undefined) delete result[key];
   return result as T;
 }
 
-/** An object without the members that are undefined or null. */
-export function present<T extends object>(fields: T): T {
+/** An object without members that are undefined or null. */
+export function withoutNulls<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as T;
 }
 
@@ -29,7 +29,7 @@ export interface Slot {
   settle(): AssistantPart;
 }
 
-/** A part that will not change. */
+/** A part that does not change. */
 export class FixedSlot implements Slot {
   constructor(private readonly part: AssistantPart) {}
 
@@ -38,7 +38,7 @@ export class FixedSlot implements Slot {
   }
 }
 
-/** A text or a piece of reasoning that is being written. */
+/** A streaming text or reasoning. */
 export class BlockSlot implements Slot {
   private text: string;
 
@@ -51,7 +51,7 @@ export class BlockSlot implements Slot {
   }
 
   change(fields: Record<string, unknown>): void {
-    this.part = having(this.part, fields);
+    this.part = withFields(this.part, fields);
   }
 
   settle(): AssistantPart {
@@ -69,41 +69,41 @@ export class DataSlot implements Slot {
   }
 }
 
-/** The input of a call while the model writes it, and what its start chunk said of the call. */
+/** The streaming input of a call, and the facts in its start chunk. */
 export class OpenInput {
   slot: CallSlot | null = null;
-  private readonly written: PartialJson;
+  private readonly json: PartialJson;
 
   constructor(
     text: string,
     readonly call: Pick<ToolCallPart, "name" | "dynamic" | "inputEncoding" | "title" | "toolMetadata">,
   ) {
-    this.written = new PartialJson(text);
+    this.json = new PartialJson(text);
   }
 
   feed(delta: string): void {
-    this.written.feed(delta);
+    this.json.feed(delta);
   }
 
   get text(): string {
-    return this.written.text;
+    return this.json.text;
   }
 
   value(): unknown {
-    return this.call.inputEncoding === "text" ? this.text : this.written.value();
+    return this.call.inputEncoding === "text" ? this.text : this.json.value();
   }
 }
 
-/** The messages of a sub-agent while they grow; the same list until something in it changes. */
-export interface Growing {
+/** The streaming messages of a sub-agent; the same list until one of them changes. */
+export interface StreamingMessages {
   messages(): readonly Message[];
 }
 
-/** A tool call. While `source` is set, its input is whatever that holds when someone looks. */
+/** A tool call. While `source` is set, its input is the current value of that. */
 export class CallSlot implements Slot {
   source: OpenInput | null = null;
-  hidesRaw = false; // the first delta of a dynamic call in a new step leaves no raw text
-  children: Growing | null = null;
+  hidesRaw = false; // the first delta of a dynamic call in a new step creates no raw input
+  children: StreamingMessages | null = null;
   private seen: string | null = null;
 
   constructor(
@@ -125,14 +125,14 @@ export class CallSlot implements Slot {
     if (this.source && this.seen !== this.source.text) {
       this.seen = this.source.text;
       const rawInput = this.hidesRaw ? undefined : this.seen;
-      this.part = having(this.part, { input: this.source.value(), rawInput });
+      this.part = withFields(this.part, { input: this.source.value(), rawInput });
     }
     const children = this.children?.messages();
     if (children && children !== this.part.children) this.part = { ...this.part, children };
     return this.part;
   }
 
-  /** Settle, and stop following the input: a later chunk has the word. */
+  /** Returns the part, and disconnects it from its input. */
   release(): ToolCallPart {
     const part = this.settle();
     this.source = null;
@@ -140,9 +140,9 @@ export class CallSlot implements Slot {
   }
 }
 
-/** What a network chose, and the messages of what it chose while they grow. */
+/** A network execution with its streaming messages. */
 export class NetworkSlot {
-  children: Growing | null = null;
+  children: StreamingMessages | null = null;
 
   constructor(public execution: NetworkExecution) {}
 

@@ -1,4 +1,4 @@
-/** What a message is so far: its slots, what is still open in it, and where to find a call. */
+/** The state of a streaming message: its slots, open blocks and inputs, and an index of calls. */
 import type { AssistantMessage, AssistantPart, DataPart, ToolCallPart } from "../partita.gen";
 import {
   type BlockSlot,
@@ -7,8 +7,8 @@ import {
   FixedSlot,
   NetworkSlot,
   OpenInput,
-  present,
   type Slot,
+  withoutNulls,
 } from "./slots";
 
 /** A message without parts, in the same thread and of the same run as `like`. */
@@ -19,7 +19,7 @@ export function emptyMessage(id: string, like?: AssistantMessage): AssistantMess
     id,
     type: "text",
     content: { parts: [], format: 2 },
-    ...present({ threadId, resourceId, runId, internal: internal || undefined }),
+    ...withoutNulls({ threadId, resourceId, runId, internal: internal || undefined }),
   };
 }
 
@@ -36,17 +36,17 @@ export class State {
   reasonings = new Map<string, BlockSlot>();
   inputs = new Map<string, OpenInput>();
   private slots: Slot[] = [];
-  private step = 0; // where the parts of the current step begin
+  private step = 0; // index of the first part of the current step
   private calls = new Map<string, CallSlot[]>();
   private data = new Map<string, DataSlot>();
   private shown: AssistantMessage | null = null;
 
   constructor(message: AssistantMessage) {
-    this.begin(message);
+    this.reset(message);
   }
 
-  /** Take `message` as what there is so far, and forget everything else about the one before. */
-  begin(message: AssistantMessage): void {
+  /** Replaces the state by that of a message. */
+  reset(message: AssistantMessage): void {
     this.base = message;
     this.id = message.id;
     this.metadata = message.content.metadata;
@@ -68,7 +68,7 @@ export class State {
     this.reasonings = new Map();
   }
 
-  /** Something may have changed: the next look makes a new message. */
+  /** Marks the state as changed: the next snapshot is a new message. */
   touch(): void {
     this.shown = null;
   }
@@ -107,14 +107,14 @@ export class State {
     return this.data.get(dataKey(name, id));
   }
 
-  /** The first call of that id in the current step, of that kind if one is asked for. */
+  /** The first call with that id in the current step, optionally of a kind. */
   callInStep(id: string, dynamic?: boolean): CallSlot | undefined {
     return this.calls
       .get(id)
       ?.find((call) => call.at >= this.step && (dynamic === undefined || call.isDynamic === dynamic));
   }
 
-  /** The first call of that id in the current step, else the newest in the message. */
+  /** The first call with that id in the current step, else the last one in the message. */
   callAnywhere(id: string): CallSlot | undefined {
     return this.callInStep(id) ?? this.calls.get(id)?.at(-1);
   }
@@ -125,7 +125,7 @@ export class State {
     );
   }
 
-  /** Remove the parts of the current step and close everything; whether there were any. */
+  /** Removes the parts of the current step and closes everything. Returns whether there were any. */
   dropStep(): boolean {
     const dropped = this.slots.splice(this.step);
     for (const slot of dropped) this.forget(slot);
@@ -134,7 +134,7 @@ export class State {
     return dropped.length > 0;
   }
 
-  /** The message as it is now; the very same one until a chunk comes. */
+  /** The current message; the same object until the next chunk. */
   snapshot(): AssistantMessage {
     this.shown ??= this.compose();
     return this.shown;
@@ -142,8 +142,8 @@ export class State {
 
   private compose(): AssistantMessage {
     const parts = this.slots.map((slot) => slot.settle());
-    const { content: words, metadata: _metadata, networkExecution: _network, ...content } = this.base.content;
-    const isAsBefore =
+    const { content: text, metadata: _metadata, networkExecution: _network, ...content } = this.base.content;
+    const isUnchanged =
       parts.length === this.base.content.parts.length &&
       parts.every((part, index) => part === this.base.content.parts[index]);
     return {
@@ -153,7 +153,7 @@ export class State {
       content: {
         ...content,
         parts,
-        ...(words !== undefined && isAsBefore ? { content: words } : {}),
+        ...(text !== undefined && isUnchanged ? { content: text } : {}),
         ...(this.metadata === undefined ? {} : { metadata: this.metadata }),
         ...(this.network ? { networkExecution: this.network.settle() } : {}),
       },
@@ -175,12 +175,12 @@ export class State {
     }
   }
 
-  /** Go on with the inputs that were being written in the last step of a continued message. */
+  /** Reopens the inputs that were streaming in the last step of a continued message. */
   private reopenInputs(): void {
     for (const slot of this.slots.slice(this.step)) {
       if (!(slot instanceof CallSlot) || slot.part.state !== "input-streaming") continue;
-      const written = typeof slot.part.rawInput === "string" ? slot.part.rawInput : "";
-      this.inputs.set(slot.part.id, new OpenInput(written, slot.part));
+      const text = typeof slot.part.rawInput === "string" ? slot.part.rawInput : "";
+      this.inputs.set(slot.part.id, new OpenInput(text, slot.part));
     }
   }
 }

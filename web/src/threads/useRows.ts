@@ -1,4 +1,4 @@
-/** The rows of the thread list: allRows page by page and updated from the feed. */
+/** The rows of the thread list: loaded page by page and updated from the feed. */
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Query } from "../api/client";

@@ -1,5 +1,5 @@
 import type { ToolCallPart } from "../partita.gen";
-import { PartialJson } from "../stream/partial_json";
+import { PartialJson } from "../stream/partialJson";
 import { CopyButton } from "../ui/CopyButton";
 import type { BodyProps } from "./bodies";
 import { hasFailed } from "./call";

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { csv } from "../../src/analytics/charts/csv";
-import { fileName } from "../../src/analytics/charts/download";
+import { csv, fileName } from "../../src/analytics/charts/csv";
 
 it.each([
   ["plain", "plain"],

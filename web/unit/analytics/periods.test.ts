@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 import {
   daysBetween,
+  defaultStep,
   following,
+  formatDay,
   longName,
   midnightOf,
   nameOf,
-  nameOfDay,
   periodSpan,
   periodsIn,
   previous,
   shortName,
   spanOf,
-  usualStep,
 } from "../../src/analytics/periods";
 
 const NOW = new Date(2026, 2, 18, 15, 30); // a Wednesday
-const days = (since?: Date, until?: Date) => [since && nameOfDay(since), until && nameOfDay(until)];
+const days = (since?: Date, until?: Date) => [since && formatDay(since), until && formatDay(until)];
 
 describe("the selected range", () => {
   it.each([
@@ -46,7 +46,7 @@ describe("the selected range", () => {
     ["range=365d", "month"],
     ["range=all", "week"],
   ])("%s is grouped by %s", (query, step) => {
-    expect(usualStep(spanOf(new URLSearchParams(query), NOW), NOW)).toBe(step);
+    expect(defaultStep(spanOf(new URLSearchParams(query), NOW), NOW)).toBe(step);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelEvery, linear, pathOf, stretches, ticks } from "../../src/analytics/charts/scale";
+import { intervals, labelEvery, linear, pathOf, ticks } from "../../src/analytics/charts/scale";
 
 describe("ticks", () => {
   it.each([
@@ -42,7 +42,7 @@ describe("positions", () => {
 
   it("have gaps for missing values", () => {
     const gap = Number.NaN;
-    expect(stretches([gap, 1, 2, gap, gap, 3])).toEqual([
+    expect(intervals([gap, 1, 2, gap, gap, 3])).toEqual([
       [1, 3],
       [5, 6],
     ]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { OTHER, seriesOf, stacked, totals } from "../../src/analytics/charts/stack";
-import { overTime, together } from "../../src/analytics/overtime";
+import { threadIdsOf, timeSeries } from "../../src/analytics/timeSeries";
 import type { Stat } from "../../src/api/analytics";
 
 describe("series", () => {
@@ -53,7 +53,7 @@ describe("the threads of a cell", () => {
       stat(["a", "small"], 1, ["t2", "t3"]),
       stat(["b", null], 1, []),
     ];
-    const over = overTime(rows, ["a", "b"], "model", cost);
+    const over = timeSeries(rows, ["a", "b"], "model", cost);
     expect(over.idsOf("a", "large")).toEqual(["t1", "t2"]);
     expect(over.idsOf("a")).toEqual(["t1", "t2", "t3"]);
     expect(over.series.map(({ name }) => name)).toEqual(["large", "No model", "small"]);
@@ -61,13 +61,15 @@ describe("the threads of a cell", () => {
 
   it("of the combined series are those of all its rows", () => {
     const rows = Array.from({ length: 8 }, (_, index) => stat(["a", `m${index}`], 10 - index, [`t${index}`]));
-    const over = overTime(rows, ["a"], "model", cost);
+    const over = timeSeries(rows, ["a"], "model", cost);
     expect(over.idsOf("a", OTHER)).toEqual(["t5", "t6", "t7"]);
   });
 
   it("are not listed if there are too many", () => {
-    expect(together([{ threadIds: ["a"] }, {}])).toBeUndefined();
-    expect(together([{ threadIds: Array.from({ length: 101 }, (_, index) => `t${index}`) }])).toBeUndefined();
-    expect(together([])).toEqual([]);
+    expect(threadIdsOf([{ threadIds: ["a"] }, {}])).toBeUndefined();
+    expect(
+      threadIdsOf([{ threadIds: Array.from({ length: 101 }, (_, index) => `t${index}`) }]),
+    ).toBeUndefined();
+    expect(threadIdsOf([])).toEqual([]);
   });
 });

@@ -83,7 +83,7 @@ describe("the reducer", () => {
     const reducer = new Reducer("m");
     expect(reducer.feed({ type: "text-delta", id: "nowhere", delta: "x" })).toBe(false);
     expect(reducer.feed({ type: "child", path: ["gone"], chunk: { type: "abort" } })).toBe(false);
-    expect(reducer.misfits).toHaveLength(2);
+    expect(reducer.invalid).toHaveLength(2);
     expect(reducer.snapshot().content.parts).toEqual([]);
   });
 

@@ -9,7 +9,7 @@ interface Props {
   readonly format: (value: number) => string;
 }
 
-/** Lines across with their values, and the names of columns as far as there is room. */
+/** The grid lines with their values, and as many column labels as fit. */
 export function Axes({ frame, labels, x, format }: Props) {
   const every = labelEvery(labels.length, frame.right - frame.left, 58);
   return (

@@ -7,7 +7,7 @@ import { type Series, stacked, totals } from "./stack";
 import { useWidth } from "./useWidth";
 
 interface Props {
-  /** The id of the chart: its patterns are named after it. */
+  /** The id of the chart. Its patterns are derived from it. */
   readonly id: string;
   readonly name: string;
   readonly summary: string;
@@ -20,24 +20,24 @@ interface Props {
 
 /** Stacked columns. */
 export function Bars({ id, name, summary, labels, series, points, format, whole = false }: Props) {
-  const [place, width] = useWidth<HTMLDivElement>();
+  const [container, width] = useWidth<HTMLDivElement>();
   const frame = frameOf(width, Math.max(0, ...totals(series, labels.length)), whole);
   const band = (frame.right - frame.left) / Math.max(1, labels.length);
   const bar = Math.max(1, Math.min(band * 0.76, 42));
-  const begins = (column: number) => frame.left + column * band;
+  const startOf = (column: number) => frame.left + column * band;
   return (
-    <div ref={place} className={styles.plot}>
+    <div ref={container} className={styles.plot}>
       {width > 0 && (
         <>
           <svg width={width} height={HEIGHT} role="img" aria-label={summary}>
             <Patterns chart={id} count={series.length} />
-            <Axes frame={frame} labels={labels} x={(column) => begins(column) + band / 2} format={format} />
+            <Axes frame={frame} labels={labels} x={(column) => startOf(column) + band / 2} format={format} />
             {labels.map((_, column) =>
               stacked(series, column).map(([from, to], index) =>
                 to > from ? (
                   <rect
                     key={`${column} ${index}`}
-                    x={begins(column) + (band - bar) / 2}
+                    x={startOf(column) + (band - bar) / 2}
                     width={bar}
                     y={frame.y(to)}
                     height={Math.max(0.5, frame.y(from) - frame.y(to) - (index ? 1 : 0))}
@@ -51,7 +51,7 @@ export function Bars({ id, name, summary, labels, series, points, format, whole 
             name={name}
             frame={frame}
             points={points}
-            bounds={(column) => [begins(column), begins(column) + band]}
+            bounds={(column) => [startOf(column), startOf(column) + band]}
             swatch={(index) => fillOf(id, index)}
           />
         </>

@@ -1,19 +1,19 @@
 import { ChartColumn, FileSpreadsheet, Image, Table2 } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { IconButton } from "../../ui/Button";
+import { downloadFile } from "../../ui/download";
 import { toastError } from "../../ui/Toasts";
 import { type Column, Table } from "../Table";
-import { csv } from "./csv";
-import { download, fileName } from "./download";
+import { downloadCsv, fileName } from "./csv";
 import styles from "./Figure.module.css";
 import { dashOf } from "./Lines";
 import { colourOf, fillOf } from "./Patterns";
-import { drawing, toPng } from "./png";
+import { composeImage, toPng } from "./png";
 
 interface Props<Row> {
   readonly id: string;
   readonly title: string;
-  /** One sentence: what there is to see. */
+  /** A sentence that describes the chart. */
   readonly summary: string;
   readonly legend: readonly string[];
   readonly lines?: boolean;
@@ -23,7 +23,7 @@ interface Props<Row> {
   readonly children: ReactNode;
 }
 
-/** A chart with its caption, the same as a table, and both to take away. */
+/** A chart with its caption, the same data as a table, and downloads of both. */
 export function Figure<Row>({
   id,
   title,
@@ -36,23 +36,17 @@ export function Figure<Row>({
   children,
 }: Props<Row>) {
   const [asTable, setAsTable] = useState(false);
-  const place = useRef<HTMLElement>(null);
-  const saveCsv = () => {
-    const text = csv(
-      columns.map(({ label }) => label),
-      rows.map((row) => columns.map((column) => column.value(row))),
-    );
-    download(fileName(title, "csv"), new Blob([text], { type: "text/csv;charset=utf-8" }));
-  };
+  const figure = useRef<HTMLElement>(null);
+  const saveCsv = () => downloadCsv(title, columns, rows);
   const savePng = async () => {
-    const svg = place.current?.querySelector<SVGSVGElement>("svg[role=img]");
+    const svg = figure.current?.querySelector<SVGSVGElement>("svg[role=img]");
     if (!svg) return;
-    const swatches = place.current?.querySelectorAll<SVGElement>("svg[data-swatch]") ?? [];
+    const swatches = figure.current?.querySelectorAll<SVGElement>("svg[data-swatch]") ?? [];
     const entries = legend.map((name, index) => ({ name, swatch: swatches[index] ?? null }));
-    download(fileName(title, "png"), await toPng(drawing(svg, title, entries)));
+    downloadFile(fileName(title, "png"), await toPng(composeImage(svg, title, entries)));
   };
   return (
-    <figure ref={place} className={styles.figure} aria-labelledby={`${id}-title`}>
+    <figure ref={figure} className={styles.figure} aria-labelledby={`${id}-title`}>
       <figcaption className={styles.head}>
         <h2 id={`${id}-title`}>{title}</h2>
         <span className={styles.actions}>

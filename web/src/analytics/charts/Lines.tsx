@@ -3,7 +3,7 @@ import { colourOf, Patterns } from "./Patterns";
 import styles from "./Plot.module.css";
 import { Points } from "./Points";
 import { frameOf, HEIGHT, type Point } from "./plot";
-import { linear, pathOf, stretches } from "./scale";
+import { intervals, linear, pathOf } from "./scale";
 import type { Series } from "./stack";
 import { useWidth } from "./useWidth";
 
@@ -16,42 +16,41 @@ interface Props {
   readonly points: readonly (Point | null)[];
   readonly format: (value: number) => string;
   readonly whole?: boolean;
-  /** At least up to here. */
+  /** The minimum of the highest value on the axis. */
   readonly least?: number;
-  /** Columns at which something fell, and what to call it. */
-  readonly falls?: readonly number[];
-  readonly fallName?: string;
+  /** Columns that are marked with a vertical line. */
+  readonly drops?: readonly number[];
 }
 
-/** Lines are told apart by their dashes. */
+/** Lines differ by their dashes, not only by colour. */
 const DASHES = [undefined, "6 4", "2 3", "10 3 2 3", "1 5", "12 6"];
 
 export const dashOf = (series: number): string | undefined => DASHES[series % DASHES.length];
 
-/** Lines over columns, with gaps where there is no number (NaN); the first has an area below it. */
+/** A line chart. NaN is a gap. The area below the first line is filled. */
 export function Lines(props: Props) {
-  const { id, name, summary, labels, series, points, format, whole = false, least = 0, falls = [] } = props;
-  const [place, width] = useWidth<HTMLDivElement>();
-  const greatest = series.reduce(
+  const { id, name, summary, labels, series, points, format, whole = false, least = 0, drops = [] } = props;
+  const [container, width] = useWidth<HTMLDivElement>();
+  const maximum = series.reduce(
     (most, { values }) => values.reduce((one, value) => (value > one ? value : one), most),
     least,
   );
-  const frame = frameOf(width, greatest, whole);
+  const frame = frameOf(width, maximum, whole);
   const last = Math.max(1, labels.length - 1);
   const x = linear([0, last], [frame.left + 4, frame.right - 4]);
   const half = (frame.right - frame.left) / last / 2;
   const path = (values: readonly number[]) => pathOf(values, x, frame.y);
   return (
-    <div ref={place} className={styles.plot}>
+    <div ref={container} className={styles.plot}>
       {width > 0 && (
         <>
           <svg width={width} height={HEIGHT} role="img" aria-label={summary}>
             <Patterns chart={id} count={series.length} />
             <Axes frame={frame} labels={labels} x={x} format={format} />
-            {falls.map((column) => (
+            {drops.map((column) => (
               <line
                 key={column}
-                className={styles.fall}
+                className={styles.drop}
                 x1={x(column)}
                 x2={x(column)}
                 y1={frame.top}
@@ -61,7 +60,7 @@ export function Lines(props: Props) {
             {series.map(({ name: title, values }, index) => (
               <g key={title}>
                 {index === 0 &&
-                  stretches(values).map(([from, to]) => (
+                  intervals(values).map(([from, to]) => (
                     <path
                       key={from}
                       className={styles.area}

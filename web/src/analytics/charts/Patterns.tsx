@@ -1,6 +1,6 @@
 import styles from "./Plot.module.css";
 
-/** What lies over the colour of a series, so that nobody needs to see colours. The first has nothing. */
+/** The patterns over the colours of series, so that colours are not the only difference. The first has none. */
 const MARKS = [
   "",
   "M0 8L8 0M-2 2L2 -2M6 10L10 6",
@@ -12,7 +12,7 @@ const MARKS = [
 
 export const colourOf = (series: number): string => `var(--series-${(series % 6) + 1})`;
 
-/** The fill of a series, by the id of the chart. */
+/** The fill of a series in a chart. */
 export const fillOf = (chart: string, series: number): string => `url(#${chart}-${series % MARKS.length})`;
 
 export function Patterns({ chart, count }: { chart: string; count: number }) {

@@ -6,26 +6,26 @@ interface Props {
   readonly name: string;
   readonly frame: Frame;
   readonly points: readonly (Point | null)[];
-  /** From where to where a column is. */
+  /** The start and end of a column. */
   readonly bounds: (column: number) => readonly [number, number];
   readonly swatch?: (series: number) => string;
 }
 
-const MOVES: Record<string, (at: number, places: readonly number[]) => number | undefined> = {
-  ArrowRight: (at, places) => places[Math.min(at + 1, places.length - 1)],
-  ArrowLeft: (at, places) => places[Math.max(at - 1, 0)],
-  Home: (_, places) => places[0],
-  End: (_, places) => places.at(-1),
+const MOVES: Record<string, (at: number, columns: readonly number[]) => number | undefined> = {
+  ArrowRight: (at, columns) => columns[Math.min(at + 1, columns.length - 1)],
+  ArrowLeft: (at, columns) => columns[Math.max(at - 1, 0)],
+  Home: (_, columns) => columns[0],
+  End: (_, columns) => columns.at(-1),
 };
 
-/** The columns as links over the drawing: one stop of the Tab key, then arrows; each says its values. */
+/** Links over the columns of a chart: one tab stop, then the arrow keys. Their labels contain the values. */
 export function Points({ name, frame, points, bounds, swatch }: Props) {
-  const places = points.flatMap((point, column) => (point ? [column] : []));
+  const columns = points.flatMap((point, column) => (point ? [column] : []));
   const [current, setCurrent] = useState<number | null>(null);
   const [open, setOpen] = useState<number | null>(null);
-  const stop = current !== null && points[current] ? current : places[0];
+  const stop = current !== null && points[current] ? current : columns[0];
   const onKey = (event: KeyboardEvent<HTMLUListElement>) => {
-    const next = MOVES[event.key]?.(places.indexOf(stop ?? 0), places);
+    const next = MOVES[event.key]?.(columns.indexOf(stop ?? 0), columns);
     if (next === undefined) return;
     event.preventDefault();
     setCurrent(next);
@@ -89,7 +89,7 @@ export function Points({ name, frame, points, bounds, swatch }: Props) {
   );
 }
 
-/** On the side where there is more room. */
+/** The tooltip is on the side with more space. */
 function tipPlace([from, to]: readonly [number, number], frame: Frame) {
   const middle = (frame.left + frame.right) / 2;
   return (from + to) / 2 < middle ? { left: to + 6 } : { right: `calc(100% - ${from - 6}px)` };

@@ -1,4 +1,4 @@
-/** What charts of values over columns have in common. */
+/** The frame of charts with columns. */
 import { linear, ticks } from "./scale";
 
 export interface Frame {
@@ -11,22 +11,22 @@ export interface Frame {
 }
 
 export const HEIGHT = 210;
-const EDGE = { left: 52, top: 10, right: 8, bottom: 24 };
+const MARGINS = { left: 52, top: 10, right: 8, bottom: 24 };
 
-export function frameOf(width: number, greatest: number, whole: boolean): Frame {
-  const marks = ticks(greatest, 4, whole);
-  const bottom = HEIGHT - EDGE.bottom;
+export function frameOf(width: number, maximum: number, whole: boolean): Frame {
+  const marks = ticks(maximum, 4, whole);
+  const bottom = HEIGHT - MARGINS.bottom;
   return {
-    left: EDGE.left,
-    top: EDGE.top,
-    right: Math.max(EDGE.left + 1, width - EDGE.right),
+    left: MARGINS.left,
+    top: MARGINS.top,
+    right: Math.max(MARGINS.left + 1, width - MARGINS.right),
     bottom,
     ticks: marks,
-    y: linear([0, marks.at(-1) ?? 1], [bottom, EDGE.top]),
+    y: linear([0, marks.at(-1) ?? 1], [bottom, MARGINS.top]),
   };
 }
 
-/** A point of a chart that can be reached by keys, and what is behind it. */
+/** A point of a chart that is selectable by keyboard, with its link. */
 export interface Point {
   readonly label: string;
   readonly lines: readonly { readonly name: string; readonly text: string; readonly series?: number }[];

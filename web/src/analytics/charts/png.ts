@@ -1,7 +1,7 @@
-/** A chart as a picture: a copy of it, with the colours that it has now, drawn on a canvas. */
+/** Renders a chart as PNG: a copy with its computed colours, drawn on a canvas. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const KEPT = [
+const STYLE_PROPERTIES = [
   "fill",
   "fill-opacity",
   "stroke",
@@ -14,23 +14,23 @@ const KEPT = [
 ] as const;
 const SCALE = 2;
 const MARGIN = 16;
-const HEAD = 34;
-const ENTRY = 20;
+const TITLE_HEIGHT = 34;
+const ENTRY_HEIGHT = 20;
 
 export interface Entry {
   readonly name: string;
-  /** The swatch of the legend, as it stands on the page. */
+  /** The swatch in the legend of the page. */
   readonly swatch: SVGElement | null;
 }
 
-/** A copy of an element in which every colour and size stands as it is computed now. */
+/** A copy of an element with computed styles as attributes. */
 export function inlined(element: Element): Element {
   const copy = element.cloneNode(true) as Element;
   const originals = [element, ...element.querySelectorAll("*")];
   const copies = [copy, ...copy.querySelectorAll("*")];
   originals.forEach((original, index) => {
     const style = getComputedStyle(original);
-    for (const name of KEPT) {
+    for (const name of STYLE_PROPERTIES) {
       const value = style.getPropertyValue(name);
       if (value && !value.startsWith("url(")) copies[index]?.setAttribute(name, value);
     }
@@ -39,71 +39,71 @@ export function inlined(element: Element): Element {
   return copy;
 }
 
-/** The picture: title, chart, legend on the ground that the page has. */
-export function drawing(svg: SVGSVGElement, title: string, legend: readonly Entry[]): SVGSVGElement {
+/** Composes title, chart and legend on the background of the page. */
+export function composeImage(svg: SVGSVGElement, title: string, legend: readonly Entry[]): SVGSVGElement {
   const root = getComputedStyle(document.documentElement);
   const colour = (name: string) => root.getPropertyValue(name).trim();
   const { width, height } = svg.getBoundingClientRect();
-  const whole = [
+  const size = [
     width + 2 * MARGIN,
-    height + HEAD + 2 * MARGIN + (legend.length && ENTRY * legend.length + 8),
+    height + TITLE_HEIGHT + 2 * MARGIN + (legend.length && ENTRY_HEIGHT * legend.length + 8),
   ];
-  const picture = make("svg", {
+  const image = createElement("svg", {
     xmlns: SVG,
-    width: whole[0],
-    height: whole[1],
-    viewBox: `0 0 ${whole.join(" ")}`,
+    width: size[0],
+    height: size[1],
+    viewBox: `0 0 ${size.join(" ")}`,
   });
-  picture.setAttribute("font-family", "system-ui, sans-serif");
-  picture.append(make("rect", { width: whole[0], height: whole[1], fill: colour("--surface") }));
-  picture.append(text(title, MARGIN, MARGIN + 16, colour("--text"), 15));
+  image.setAttribute("font-family", "system-ui, sans-serif");
+  image.append(createElement("rect", { width: size[0], height: size[1], fill: colour("--surface") }));
+  image.append(text(title, MARGIN, MARGIN + 16, colour("--text"), 15));
   const chart = inlined(svg);
-  for (const [name, value] of Object.entries({ x: MARGIN, y: MARGIN + HEAD, width, height }))
+  for (const [name, value] of Object.entries({ x: MARGIN, y: MARGIN + TITLE_HEIGHT, width, height }))
     chart.setAttribute(name, String(value));
-  picture.append(chart);
+  image.append(chart);
   legend.forEach(({ name, swatch }, index) => {
-    const y = MARGIN + HEAD + height + 8 + index * ENTRY;
+    const y = MARGIN + TITLE_HEIGHT + height + 8 + index * ENTRY_HEIGHT;
     if (swatch) {
       const copy = inlined(swatch);
       copy.setAttribute("x", String(MARGIN));
       copy.setAttribute("y", String(y));
-      picture.append(copy);
+      image.append(copy);
     }
-    picture.append(text(name, MARGIN + 30, y + 11, colour("--text-soft"), 12));
+    image.append(text(name, MARGIN + 30, y + 11, colour("--text-soft"), 12));
   });
-  return picture as SVGSVGElement;
+  return image as SVGSVGElement;
 }
 
-function make(name: string, attributes: Record<string, string | number | undefined>): SVGElement {
+function createElement(name: string, attributes: Record<string, string | number | undefined>): SVGElement {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   return element;
 }
 
 function text(words: string, x: number, y: number, fill: string, size: number): SVGElement {
-  const element = make("text", { x, y, fill, "font-size": size });
+  const element = createElement("text", { x, y, fill, "font-size": size });
   element.textContent = words;
   return element;
 }
 
-/** The bytes of the picture, at twice the size. */
-export async function toPng(picture: SVGSVGElement): Promise<Blob> {
-  const width = Number(picture.getAttribute("width"));
-  const height = Number(picture.getAttribute("height"));
-  const source = new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" });
+/** Renders an image as PNG at twice its size. */
+export async function toPng(image: SVGSVGElement): Promise<Blob> {
+  const width = Number(image.getAttribute("width"));
+  const height = Number(image.getAttribute("height"));
+  const source = new Blob([new XMLSerializer().serializeToString(image)], { type: "image/svg+xml" });
   const url = URL.createObjectURL(source);
   try {
-    const image = new Image();
-    image.src = url;
-    await image.decode();
+    const bitmap = new Image();
+    bitmap.src = url;
+    await bitmap.decode();
     const canvas = document.createElement("canvas");
     canvas.width = Math.ceil(width * SCALE);
     canvas.height = Math.ceil(height * SCALE);
     const context = canvas.getContext("2d");
-    if (!context) throw new Error("This browser has no canvas to draw on.");
-    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    if (!context) throw new Error("This browser does not support canvas.");
+    context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
-    if (!blob) throw new Error("The picture could not be made.");
+    if (!blob) throw new Error("The image could not be created.");
     return blob;
   } finally {
     URL.revokeObjectURL(url);

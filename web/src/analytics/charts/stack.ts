@@ -1,4 +1,4 @@
-/** Rows as series over columns, stacked. */
+/** Stacked series. */
 
 export interface Cell {
   readonly column: string;
@@ -8,18 +8,18 @@ export interface Cell {
 
 export interface Series {
   readonly name: string;
-  /** One value a column. */
+  /** One value per column. */
   readonly values: readonly number[];
 }
 
 export const OTHER = "Others";
 
-/** The greatest series, and the rest as one. The order is that of their sums, so that colours say the same. */
+/** The largest series, and the rest as one series. Ordered by sum, so that colours are consistent between charts. */
 export function seriesOf(cells: readonly Cell[], columns: readonly string[], most = 6): Series[] {
-  const place = new Map(columns.map((column, index) => [column, index]));
+  const indexes = new Map(columns.map((column, index) => [column, index]));
   const rows = new Map<string, number[]>();
   for (const { column, series, value } of cells) {
-    const index = place.get(column);
+    const index = indexes.get(column);
     if (index === undefined) continue;
     const row = rows.get(series) ?? columns.map(() => 0);
     row[index] = (row[index] ?? 0) + value;
@@ -35,7 +35,7 @@ export function seriesOf(cells: readonly Cell[], columns: readonly string[], mos
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Where each value of a column begins and ends when they stand on one another. */
+/** The start and end of each value of a column in the stack. */
 export function stacked(series: readonly Series[], column: number): [number, number][] {
   let top = 0;
   return series.map(({ values }) => {
@@ -45,6 +45,6 @@ export function stacked(series: readonly Series[], column: number): [number, num
   });
 }
 
-/** What the columns come to. */
+/** The sum of each column. */
 export const totals = (series: readonly Series[], columns: number): number[] =>
   Array.from({ length: columns }, (_, index) => sum(series.map(({ values }) => values[index] ?? 0)));

@@ -1,16 +1,16 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 
-/** How wide an element is now, so that what is drawn in it keeps the size of its letters. */
+/** The current width of an element. Charts are drawn to scale, so that their text keeps its size. */
 export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
-  const place = useRef<T>(null);
+  const container = useRef<T>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (!element) return;
     setWidth(element.clientWidth);
     const observer = new ResizeObserver(() => setWidth(element.clientWidth));
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return [place, width];
+  return [container, width];
 }

@@ -1,4 +1,4 @@
-import styles from "./Choice.module.css";
+import styles from "./ButtonGroup.module.css";
 
 interface Props<T extends string> {
   readonly label: string;
@@ -7,8 +7,8 @@ interface Props<T extends string> {
   readonly onChange: (value: T) => void;
 }
 
-/** One of a few, all of them in sight. */
-export function Choice<T extends string>({ label, value, choices, onChange }: Props<T>) {
+/** A group of buttons of which one is selected. */
+export function ButtonGroup<T extends string>({ label, value, choices, onChange }: Props<T>) {
   return (
     <fieldset className={styles.choice}>
       <legend className="visually-hidden">{label}</legend>

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { fallsIn, ownPoints, thinned } from "../../src/analytics/growth";
-import { changeOf } from "../../src/analytics/Headline";
-import { share } from "../../src/analytics/names";
-import { changed, shownBy, toThreads } from "../../src/analytics/place";
+import { dropsIn, ownPoints, thinned } from "../../src/analytics/growth";
+import { share } from "../../src/analytics/labels";
+import { hrefWith, selectionOf, toThreads } from "../../src/analytics/selection";
 import { sort } from "../../src/analytics/Table";
+import { changeOf } from "../../src/analytics/Totals";
 
 const NOW = new Date(2026, 2, 18, 15, 30);
 
 describe("the address", () => {
   it("selects what is displayed", () => {
-    const shown = shownBy(
+    const shown = selectionOf(
       new URLSearchParams("range=7d&agent=codex&step=month&split=project&thread=t1"),
       NOW,
     );
@@ -26,13 +26,13 @@ describe("the address", () => {
   });
 
   it("selects the defaults if it is invalid", () => {
-    const shown = shownBy(new URLSearchParams("step=hour&split=colour"), NOW);
+    const shown = selectionOf(new URLSearchParams("step=hour&split=colour"), NOW);
     expect(shown).toMatchObject({ step: "day", split: "model" });
   });
 
   it("can be changed in one parameter", () => {
     const query = new URLSearchParams("range=7d&agent=a");
-    expect(changed(query, { agent: null, project: "/x y" })).toBe("#/analytics?range=7d&project=%2Fx+y");
+    expect(hrefWith(query, { agent: null, project: "/x y" })).toBe("#/analytics?range=7d&project=%2Fx+y");
   });
 });
 
@@ -69,9 +69,9 @@ describe("growth", () => {
   const points = (...tokens: number[]) => tokens.map((inputTokens) => ({ inputTokens }));
 
   it("drops where the context was compacted", () => {
-    expect(fallsIn(points(1000, 50_000, 90_000, 20_000, 30_000, 29_000))).toEqual([3]);
-    expect(fallsIn(points(1000, 100))).toEqual([]);
-    expect(fallsIn([])).toEqual([]);
+    expect(dropsIn(points(1000, 50_000, 90_000, 20_000, 30_000, 29_000))).toEqual([3]);
+    expect(dropsIn(points(1000, 100))).toEqual([]);
+    expect(dropsIn([])).toEqual([]);
   });
 
   it("contains only the session itself", () => {

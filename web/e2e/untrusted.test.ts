@@ -1,4 +1,4 @@
-/** A thread that tries everything: nothing of it runs, nothing leaves, and the page still answers. */
+/** A thread with malicious content: no script runs, no request is sent, and the page stays usable. */
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -47,7 +47,7 @@ const DIAGRAMS = [
   `\`\`\`mermaid\ngraph LR\n  A["<img src=x onerror='parent.__hit=1'>"] --> B\n  click A href "javascript:parent.__hit=1"\n\`\`\``,
   `\`\`\`mermaid\n%%{init: {"securityLevel": "loose", "themeCSS": "* { background: url(https://evil.example/d.png) }"}}%%\ngraph LR\n  C --> D\n\`\`\``,
 ];
-const UNSEEN = "a\u202Etxt.exe\u202C b\u200Bc d\u2066e\u2069 \u0007\u001b[31mred\u001b[0m \u0000 end";
+const HIDDEN = "a\u202Etxt.exe\u202C b\u200Bc d\u2066e\u2069 \u0007\u001b[31mred\u001b[0m \u0000 end";
 const DEEP = 5000;
 
 const message = (id: string, role: string, parts: unknown[], more: object = {}) => ({
@@ -71,7 +71,7 @@ const MESSAGES = [
   message("markup", "assistant", [text(MARKUP.join("\n\n")), text(MARKUP.join(" "))]),
   message("links", "assistant", [text(LINKS.join("\n\n"))]),
   message("maths", "assistant", [text(MATHS.join("\n\n"))]),
-  message("signs", "user", [text(UNSEEN), text("W".repeat(50_000)), text("x ".repeat(25_000))]),
+  message("signs", "user", [text(HIDDEN), text("W".repeat(50_000)), text("x ".repeat(25_000))]),
   message("deep", "assistant", [
     text(`${">".repeat(DEEP)} deep`),
     text(`${"- ".repeat(DEEP)}deep`),
@@ -80,7 +80,7 @@ const MESSAGES = [
     { type: "reasoning", text: `${"> ".repeat(DEEP)}deep` },
   ]),
   message("files", "user", [
-    { type: "image", url: "https://evil.example/i.png", mediaType: "image/png", name: `<b>"'${UNSEEN}` },
+    { type: "image", url: "https://evil.example/i.png", mediaType: "image/png", name: `<b>"'${HIDDEN}` },
     { type: "file", url: `javascript:${HIT}`, mediaType: "text/html", filename: "../../etc/passwd" },
     {
       type: "file",
@@ -103,7 +103,7 @@ const MESSAGES = [
   ]),
   message("sources", "assistant", [
     { type: "source-url", sourceId: "1", url: `javascript:${HIT}`, title: `<img src=x onerror=${HIT}>` },
-    { type: "source-url", sourceId: "2", url: "https://evil.example/\u202Egnp.exe", title: UNSEEN },
+    { type: "source-url", sourceId: "2", url: "https://evil.example/\u202Egnp.exe", title: HIDDEN },
     {
       type: "data",
       name: "__proto__",
@@ -112,7 +112,7 @@ const MESSAGES = [
     { type: "constructor", toString: 1, hasOwnProperty: "x" },
   ]),
   message("calls", "assistant", [
-    call("c1", "Bash", { command: `echo '${MARKUP[0]}'` }, `${UNSEEN}\n${MARKUP.join("\n")}`),
+    call("c1", "Bash", { command: `echo '${MARKUP[0]}'` }, `${HIDDEN}\n${MARKUP.join("\n")}`),
     call("c2", "__proto__", JSON.parse('{"__proto__":{"x":1}}'), MARKUP.join("\n")),
     call("c3", "WebFetch", { url: `javascript:${HIT}` }, LINKS.join("\n")),
     call("c4", "constructor", { toString: { valueOf: 1 } }, "]]>".repeat(1000)),
@@ -134,22 +134,22 @@ with open_store_sync(sys.argv[1]) as store:
     store.messages.save([AssistantMessage(id="big", content=[call])], thread_id="large")
 `;
 
-/** Opens whatever can be opened below an element. */
-function openAll(element: Element): void {
+/** Expands everything inside an element. */
+function expandAll(element: Element): void {
   for (const button of element.querySelectorAll<HTMLElement>('button[aria-expanded="false"]')) button.click();
 }
 
-/** Presses what looks like a link and must be none. */
-function pressAll(element: Element): void {
+/** Clicks everything that looks like a link but must not be one. */
+function clickAll(element: Element): void {
   for (const words of element.querySelectorAll<HTMLElement>("p span:not(a span)")) words.click();
 }
 
-/** Whether the page is what it was: no script of others ran, nothing of theirs is in it. */
-async function untouched(page: Page): Promise<void> {
+/** Expects that no script ran and that no unexpected element, handler, frame or link exists. */
+async function expectSafe(page: Page): Promise<void> {
   const state = await page.evaluate(() => ({
     hit: (window as { __hit?: unknown }).__hit,
     polluted: ({} as { polluted?: unknown }).polluted,
-    strangers: [...document.querySelectorAll("#root :is(script, style, link, meta, base, object, embed)")]
+    elements: [...document.querySelectorAll("#root :is(script, style, link, meta, base, object, embed)")]
       .length,
     handlers: [...document.querySelectorAll("#root *")].filter((element) =>
       element.getAttributeNames().some((name) => name.startsWith("on")),
@@ -157,32 +157,32 @@ async function untouched(page: Page): Promise<void> {
     frames: [...document.querySelectorAll("iframe")].map((frame) => frame.getAttribute("src")),
     links: [...document.querySelectorAll("#main a[href]")].map((link) => link.getAttribute("href") ?? ""),
   }));
-  expect({ ...state, frames: undefined, links: undefined }).toEqual({ strangers: 0, handlers: 0 });
+  expect({ ...state, frames: undefined, links: undefined }).toEqual({ elements: 0, handlers: 0 });
   expect(state.frames.filter((source) => source !== "mermaid.html")).toEqual([]);
   expect(state.links.filter((href) => !/^(?:#|https?:|mailto:|data:|blob:)/.test(href))).toEqual([]);
 }
 
-/** Whether somebody can still use it. */
-async function answers(page: Page): Promise<void> {
-  await untouched(page);
+/** Expects that the page still responds. */
+async function expectUsable(page: Page): Promise<void> {
+  await expectSafe(page);
   await page.getByRole("button", { name: "Help (?)" }).click();
-  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
   await page.keyboard.press("Escape");
-  await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor({ state: "detached" });
 }
 
-/** As deep as JSON may be, over the API; deeper is refused there. */
+/** Nested JSON. The API rejects JSON that is nested too deeply. */
 function deepJson(depth: number): unknown {
   let value: unknown = "bottom";
   for (let level = 0; level < depth; level += 1) value = level % 2 ? [value] : { in: value };
   return value;
 }
 
-describe("a hostile thread", () => {
+describe("a malicious thread", () => {
   let site: Site;
   beforeAll(async () => {
     site = await serve();
-    const title = `<img src=x onerror="${HIT}"> ${UNSEEN.replace("\0", "")}`;
+    const title = `<img src=x onerror="${HIT}"> ${HIDDEN.replace("\0", "")}`;
     await site.seed([{ thread: { id: "hostile", title }, messages: [] }]);
     for (const one of MESSAGES) await site.api("POST", "api/threads/hostile/messages", [one]);
     await python(LARGE, `sqlite:///${join(site.folder, "store.db")}`, String(MEGABYTES));
@@ -194,7 +194,7 @@ describe("a hostile thread", () => {
   });
   afterAll(() => site.stop());
 
-  it("is only looked at, whatever is opened in it", async () => {
+  it("is displayed safely with everything expanded", async () => {
     const page = await site.open("#/t/hostile");
     for (const { id } of MESSAGES) {
       await page.evaluate((hash) => {
@@ -202,19 +202,19 @@ describe("a hostile thread", () => {
       }, `#/t/hostile?m=${id}`);
       const article = page.locator(`article[data-place="${id}"]`);
       await article.waitFor();
-      await article.evaluate(openAll);
+      await article.evaluate(expandAll);
       if (id === "diagrams")
         await page
-          .getByRole("button", { name: /the source/ })
+          .getByRole("button", { name: /^(Show|Hide) source/ })
           .first()
           .waitFor();
-      if (id === "links") await article.evaluate(pressAll);
-      await untouched(page);
+      if (id === "links") await article.evaluate(clickAll);
+      await expectSafe(page);
     }
-    await answers(page);
+    await expectUsable(page);
   });
 
-  it("shows signs that hide", async () => {
+  it("shows hidden characters", async () => {
     const page = await site.open("#/t/hostile?m=signs");
     await page.locator('article[data-place="signs"]').getByText("a⟦U+202E⟧txt.exe").waitFor();
   });
@@ -225,7 +225,7 @@ describe("a hostile thread", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   });
 
-  it("may nest its data as deep as it is taken", async () => {
+  it("may contain data as deep as the API accepts", async () => {
     const message = (depth: number) => ({
       id: `json${depth}`,
       role: "assistant",
@@ -237,7 +237,7 @@ describe("a hostile thread", () => {
       site.api("POST", "api/threads/hostile/messages", [message(depth)]).then(
         () => true,
         (error: Error) => {
-          // Refused, in words; or this side could not even write it.
+          // Rejected by the API, or not serializable here.
           expect(error.message).toMatch(/: 4\d\d |call stack/);
           return false;
         },
@@ -246,17 +246,17 @@ describe("a hostile thread", () => {
     expect(depth).toBeGreaterThan(50);
     const page = await site.open(`#/t/hostile?m=json${depth}`);
     await page.locator(`article[data-place="json${depth}"]`).waitFor();
-    await answers(page);
+    await expectUsable(page);
   });
 
-  it(`gives ${MEGABYTES} MB in one line a piece at a time`, async () => {
+  it(`shows ${MEGABYTES} MB in one line piece by piece`, async () => {
     const page = await site.open("#/t/large");
     const article = page.locator('article[data-place="big"]');
     await article.waitFor();
-    await article.evaluate(openAll);
+    await article.evaluate(expandAll);
     await page.getByText("<b>x</b>").first().waitFor();
-    const drawn = await page.evaluate(() => document.body.textContent?.length ?? 0);
-    expect(drawn).toBeLessThan(2_000_000);
-    await answers(page);
+    const length = await page.evaluate(() => document.body.textContent?.length ?? 0);
+    expect(length).toBeLessThan(2_000_000);
+    await expectUsable(page);
   });
 });

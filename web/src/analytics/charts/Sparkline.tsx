@@ -1,8 +1,8 @@
 import styles from "./Plot.module.css";
 import { linear } from "./scale";
 
-/** A small line without words: what it shows is said beside it. */
-export function Spark({ values }: { values: readonly number[] }) {
+/** A small line chart without labels. */
+export function Sparkline({ values }: { values: readonly number[] }) {
   if (values.length < 2) return null;
   const x = linear([0, values.length - 1], [1, 99]);
   const y = linear([0, Math.max(...values) || 1], [23, 2]);

@@ -1,11 +1,11 @@
-/** What is seen when an answer has come is exactly what is seen when the page is loaded anew. */
+/** A response looks exactly the same after streaming and after a reload of the page. */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Site, serve } from "./setup/site";
 
 const TOP = 'main article[data-depth="0"]';
 
-/** A word for the demo agent, and what tells that its answer is there. */
+/** A question for the demo agent, and a text of its response. */
 const SCENES = {
   weather: "In Vardø the sky is clear",
   think: "28 kilometres",
@@ -17,8 +17,8 @@ const SCENES = {
   hello: "I am a script",
 } as const;
 
-/** The conversation as the browser has it, without the ids that React makes up. */
-function drawn(page: Page): Promise<string> {
+/** The HTML of the conversation without the ids that React generates. */
+function htmlOf(page: Page): Promise<string> {
   return page
     .locator(TOP)
     .evaluateAll((articles) =>
@@ -28,7 +28,7 @@ function drawn(page: Page): Promise<string> {
     );
 }
 
-async function begin(site: Site, text: string): Promise<Page> {
+async function startChat(site: Site, text: string): Promise<Page> {
   const page = await site.open("#/new");
   await page.getByRole("heading", { name: "New chat" }).waitFor();
   await page.getByRole("textbox", { name: "Message", exact: true }).fill(text);
@@ -37,26 +37,26 @@ async function begin(site: Site, text: string): Promise<Page> {
   return page;
 }
 
-/** Until all that is seen is stored. */
+/** Waits until all messages are stored. */
 async function settled(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Send", exact: true }).waitFor();
-  await page.getByText("at work", { exact: true }).waitFor({ state: "detached" });
+  await page.getByText("running", { exact: true }).waitFor({ state: "detached" });
 }
 
-/** Nothing is selected, opened by hand, or under the pointer. */
-async function unmoved(page: Page): Promise<void> {
+/** Removes the focus and the pointer from the messages. */
+async function clearFocus(page: Page): Promise<void> {
   await page.mouse.move(0, 0);
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
 }
 
-/** Loads the page anew, and waits until it stands still. */
-async function again(page: Page, sign: string): Promise<void> {
+/** Reloads the page and waits until it is stable. */
+async function reload(page: Page, sign: string): Promise<void> {
   await page.reload();
   await page.locator(TOP).getByText(sign).first().waitFor();
   await settled(page);
 }
 
-/** Until every diagram is drawn: it begins when it comes near the screen, and answers in its own time. */
+/** Waits until every diagram has rendered. Rendering starts near the viewport. */
 async function diagrams(page: Page): Promise<void> {
   for (const one of await page.locator(`${TOP} [data-diagram]`).all()) {
     await one.scrollIntoViewIfNeeded();
@@ -64,33 +64,33 @@ async function diagrams(page: Page): Promise<void> {
   }
 }
 
-/** What is drawn, once it does not change any more: formulas and colours come after their text. */
-async function still(page: Page): Promise<string> {
+/** What is htmlOf, once it does not change any more: formulas and colours come after their text. */
+async function stableHtml(page: Page): Promise<string> {
   await diagrams(page);
-  await unmoved(page);
+  await clearFocus(page);
   let last = "";
-  let now = await drawn(page);
+  let now = await htmlOf(page);
   for (let tries = 0; tries < 40 && now !== last; tries++) {
     await page.waitForTimeout(250);
     last = now;
-    now = await drawn(page);
+    now = await htmlOf(page);
   }
   return now;
 }
 
-/** Notes which of these stood on the page while an answer was at work: a depth, and words at that depth. */
-async function watch(page: Page, wanted: readonly string[]): Promise<void> {
+/** Records which texts were displayed while a run was active. Each is a depth and a text. */
+async function recordLive(page: Page, wanted: readonly string[]): Promise<void> {
   await page.evaluate((all) => {
     const seen = new Set<string>();
     Object.assign(window, { seenLive: seen });
-    const isAtWork = () => [...document.querySelectorAll("button")].some((one) => one.textContent === "Stop");
+    const isActive = () => [...document.querySelectorAll("button")].some((one) => one.textContent === "Stop");
     const look = () => {
-      if (!isAtWork()) return;
+      if (!isActive()) return;
       for (const one of all) {
         if (seen.has(one)) continue;
         const [depth = "", words = ""] = [one.slice(0, 1), one.slice(2)];
         const found = [...document.querySelectorAll<HTMLElement>(`article[data-depth="${depth}"]`)];
-        const holding = found.filter((article) => article.textContent?.includes(words)); // without a layout
+        const holding = found.filter((article) => article.textContent?.includes(words)); // cheap: no layout
         if (holding.some((article) => article.innerText.includes(words))) seen.add(one);
       }
     };
@@ -105,7 +105,7 @@ async function watch(page: Page, wanted: readonly string[]): Promise<void> {
 const seenLive = (page: Page): Promise<string[]> =>
   page.evaluate(() => [...(window as unknown as { seenLive: Set<string> }).seenLive].sort());
 
-describe("a live conversation and the same one loaded anew", () => {
+describe("a live conversation and its stored version", () => {
   let site: Site;
   beforeAll(async () => {
     site = await serve();
@@ -117,41 +117,41 @@ describe("a live conversation and the same one loaded anew", () => {
   afterAll(() => site.stop());
 
   it.each(Object.entries(SCENES))("look the same: %s", async (word, sign) => {
-    const page = await begin(site, word);
+    const page = await startChat(site, word);
     await page.locator(TOP).getByText(sign).first().waitFor();
     await settled(page);
-    const live = await still(page);
-    await again(page, sign);
-    expect(await still(page)).toBe(live);
+    const live = await stableHtml(page);
+    await reload(page, sign);
+    expect(await stableHtml(page)).toBe(live);
   });
 
-  it("look the same: a network, which is seen while it works", async () => {
+  it("look the same: a network, which is displayed while it is running", async () => {
     const page = await site.open("#/new");
     await page.getByText("demo-network", { exact: true }).click();
-    await watch(page, ["0 The pilot knows the sound.", "1 Leave fifty"]);
+    await recordLive(page, ["0 The pilot knows the sound.", "1 Leave fifty"]);
     await page.getByRole("textbox", { name: "Message", exact: true }).fill("When shall we sail?");
     await page.keyboard.press("Enter");
     await page.locator(TOP).getByText("16:50").waitFor();
     await settled(page);
     expect(await seenLive(page)).toEqual(["0 The pilot knows the sound.", "1 Leave fifty"]);
     expect(await page.locator(TOP).count()).toBe(4);
-    const live = await still(page);
-    await again(page, "16:50");
-    expect(await still(page)).toBe(live);
+    const live = await stableHtml(page);
+    await reload(page, "16:50");
+    expect(await stableHtml(page)).toBe(live);
   });
 
-  it("look the same: a team, whose sub-agents are below their calls, live and after", async () => {
+  it("look the same: sub-agents nested under their calls", async () => {
     const page = await site.open("#/new");
     await page.getByRole("heading", { name: "New chat" }).waitFor();
-    await watch(page, ["1 The log is clear", "2 Oil is full"]);
+    await recordLive(page, ["1 The log is clear", "2 Oil is full"]);
     await page.getByRole("textbox", { name: "Message", exact: true }).fill("team");
     await page.keyboard.press("Enter");
     await page.locator(TOP).getByText("36 ships").first().waitFor();
     await settled(page);
     expect(await seenLive(page)).toEqual(["1 The log is clear", "2 Oil is full"]);
-    const live = await still(page);
-    await again(page, "36 ships");
-    expect(await still(page)).toBe(live);
+    const live = await stableHtml(page);
+    await reload(page, "36 ships");
+    expect(await stableHtml(page)).toBe(live);
     const card = (name: RegExp) => page.getByRole("button", { name, expanded: false }).first();
     await card(/surveyor/).click();
     await page.locator('article[data-depth="1"]').getByText("The log is clear").waitFor();
@@ -159,8 +159,8 @@ describe("a live conversation and the same one loaded anew", () => {
     await page.locator('article[data-depth="2"]').getByText("Oil is full").waitFor();
   });
 
-  it("changes nothing when the stored messages take the place of the live ones", async () => {
-    const page = await begin(site, "weather");
+  it("do not shift the layout when stored messages replace live ones", async () => {
+    const page = await startChat(site, "weather");
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -171,24 +171,24 @@ describe("a live conversation and the same one loaded anew", () => {
       await route.continue();
     });
     await page.getByRole("button", { name: "Send", exact: true }).waitFor();
-    const places = () =>
+    const positions = () =>
       page
         .locator(`${TOP} p, ${TOP} [data-part]`)
         .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
     const words = () => page.locator(`${TOP} p`).allInnerTexts();
-    await unmoved(page);
-    const [said, stood] = [await words(), await places()];
+    await clearFocus(page);
+    const [said, stood] = [await words(), await positions()];
     release();
     await settled(page);
     await page
       .getByText(/^\d+ ms$/)
       .first()
-      .waitFor(); // how long a call took is only known from the store
-    expect([await words(), await places()]).toEqual([said, stood]);
+      .waitFor(); // the duration of a call is only known from the store
+    expect([await words(), await positions()]).toEqual([said, stood]);
   });
 
-  it("stands still above while a flood of words comes in", async () => {
-    const page = await begin(site, "flood");
+  it("do not shift finished paragraphs during a fast stream", async () => {
+    const page = await startChat(site, "flood");
     await page.evaluate(() => {
       const seen = window as unknown as { longest: number; long: number };
       seen.longest = seen.long = 0;
@@ -201,8 +201,8 @@ describe("a live conversation and the same one loaded anew", () => {
     });
     const waves = page.locator(`${TOP}[data-role="assistant"] p`);
     await waves.nth(3).waitFor();
-    // Where each paragraph stands in its message must not change as others come.
-    const places = () =>
+    // The position of each paragraph in its message must not change.
+    const positions = () =>
       waves.evaluateAll((all) => {
         const top = all[0]?.getBoundingClientRect().top ?? 0;
         return all.slice(0, 3).map((one) => {
@@ -210,12 +210,12 @@ describe("a live conversation and the same one loaded anew", () => {
           return [box.left, box.top - top, box.width, box.height].map(Math.round).join(" ");
         });
       });
-    const before = await places();
+    const before = await positions();
     await waves.nth(12).waitFor();
-    expect(await places()).toEqual(before);
+    expect(await positions()).toEqual(before);
     await page.locator(TOP).getByText("26.38").waitFor();
     await settled(page);
-    expect(await places()).toEqual(before);
+    expect(await positions()).toEqual(before);
     const [long, longest] = await page.evaluate(() => {
       const seen = window as unknown as { longest: number; long: number };
       return [seen.long, seen.longest];

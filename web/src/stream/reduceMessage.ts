@@ -1,4 +1,4 @@
-/** Everything that is no tool call: texts, the message itself, steps, files, sources, data, networks. */
+/** The handlers of all chunks except those of tool calls. */
 import type {
   AssistantPart,
   DataChunk,
@@ -14,8 +14,8 @@ import type {
   TextEnd,
   TextStart,
 } from "../partita.gen";
-import { Misfit, mergeMetadata } from "./metadata";
-import { BlockSlot, NetworkSlot, present } from "./slots";
+import { InvalidChunkError, mergeMetadata } from "./metadata";
+import { BlockSlot, NetworkSlot, withoutNulls } from "./slots";
 import { emptyMessage, type State } from "./state";
 
 export function textStart(state: State, { id, providerMetadata }: TextStart): boolean {
@@ -23,7 +23,7 @@ export function textStart(state: State, { id, providerMetadata }: TextStart): bo
     type: "text",
     text: "",
     state: "streaming",
-    ...present({ providerMetadata }),
+    ...withoutNulls({ providerMetadata }),
   });
   state.texts.set(id, block);
   state.pushBlock(block);
@@ -36,7 +36,7 @@ export function reasoningStart(state: State, { id, providerMetadata }: Reasoning
     text: "",
     id,
     state: "streaming",
-    ...present({ providerMetadata }),
+    ...withoutNulls({ providerMetadata }),
   });
   state.reasonings.set(id, block);
   state.pushBlock(block);
@@ -45,7 +45,7 @@ export function reasoningStart(state: State, { id, providerMetadata }: Reasoning
 
 export function blockDelta(state: State, chunk: TextDelta | ReasoningDelta): boolean {
   const block = (chunk.type === "text-delta" ? state.texts : state.reasonings).get(chunk.id);
-  if (!block) throw new Misfit(`${chunk.type} for ${chunk.id}, which is not open`);
+  if (!block) throw new InvalidChunkError(`${chunk.type} for ${chunk.id}, which is not open`);
   block.write(chunk.delta);
   if (chunk.providerMetadata) block.change({ providerMetadata: chunk.providerMetadata });
   return true;
@@ -54,17 +54,17 @@ export function blockDelta(state: State, chunk: TextDelta | ReasoningDelta): boo
 export function blockEnd(state: State, chunk: TextEnd | ReasoningEnd): boolean {
   const blocks = chunk.type === "text-end" ? state.texts : state.reasonings;
   const block = blocks.get(chunk.id);
-  if (!block) throw new Misfit(`${chunk.type} for ${chunk.id}, which is not open`);
+  if (!block) throw new InvalidChunkError(`${chunk.type} for ${chunk.id}, which is not open`);
   blocks.delete(chunk.id);
   const citations = chunk.type === "text-end" ? chunk.citations : undefined;
-  block.change({ state: "done", ...present({ providerMetadata: chunk.providerMetadata, citations }) });
+  block.change({ state: "done", ...withoutNulls({ providerMetadata: chunk.providerMetadata, citations }) });
   return true;
 }
 
-/** Begin, or go on. Another id means another message: what came before is forgotten. */
+/** Starts or continues a message. Another id starts another message and discards the previous one. */
 export function messageStart(state: State, chunk: MessageStart): boolean {
   if (chunk.messageId !== undefined && chunk.messageId !== state.id) {
-    state.begin(emptyMessage(chunk.messageId, state.base));
+    state.reset(emptyMessage(chunk.messageId, state.base));
     state.finishReason = undefined;
   }
   const changed = messageMetadata(state, chunk);
@@ -83,16 +83,16 @@ export function messageMetadata(state: State, chunk: { readonly messageMetadata?
   return true;
 }
 
-/** Adds a part that says what its chunk says in these fields. */
-export function adds(type: AssistantPart["type"], ...fields: readonly string[]) {
+/** A handler that adds a part with these fields of the chunk. */
+export function addPart(type: AssistantPart["type"], ...fields: readonly string[]) {
   return (state: State, chunk: Readonly<Record<string, unknown>>): boolean => {
-    const told = Object.fromEntries(fields.map((field) => [field, chunk[field]]));
-    state.push({ type, ...present(told) } as AssistantPart);
+    const values = Object.fromEntries(fields.map((field) => [field, chunk[field]]));
+    state.push({ type, ...withoutNulls(values) } as AssistantPart);
     return true;
   };
 }
 
-/** Add data, or replace what has the same name and id. Transient data leaves no trace. */
+/** Adds data, or replaces data of the same name and id. Transient data is not added. */
 export function data(state: State, chunk: DataChunk): boolean {
   if (chunk.transient) return false;
   const { type, data: value, id, transient, ...rest } = chunk;
@@ -108,22 +108,22 @@ export function data(state: State, chunk: DataChunk): boolean {
     type: "data",
     name,
     ...(value === undefined ? {} : { data: value }),
-    ...present({ id }),
-    // A name that means something else in a part is kept under another.
-    ...Object.fromEntries(extra.map(([key, item]) => [DATA_OWN.has(key) ? `foreign:${key}` : key, item])),
+    ...withoutNulls({ id }),
+    // Members whose name has another meaning in a part are renamed.
+    ...Object.fromEntries(extra.map(([key, item]) => [RESERVED.has(key) ? `foreign:${key}` : key, item])),
   };
   state.push(part);
   return true;
 }
 
-const DATA_OWN = new Set(["name", "providerMetadata"]);
+const RESERVED = new Set(["name", "providerMetadata"]);
 
 export function networkStart(state: State, chunk: NetworkExecutionStart): boolean {
   const { primitiveType, primitiveId, selectionReason, input, iteration } = chunk;
   const execution = {
     primitiveType,
     primitiveId,
-    ...present({ selectionReason, iteration }),
+    ...withoutNulls({ selectionReason, iteration }),
     ...(input === undefined ? {} : { input }),
   };
   if (!state.network) {
@@ -132,17 +132,17 @@ export function networkStart(state: State, chunk: NetworkExecutionStart): boolea
   }
   const { finalResult: _result, ...known } = state.network.execution;
   if (JSON.stringify(known) !== JSON.stringify(execution))
-    throw new Misfit("a second network-execution-start in one message");
+    throw new InvalidChunkError("a second network-execution-start in one message");
   return false;
 }
 
 export function networkEnd(state: State, { finalResult }: NetworkExecutionEnd): boolean {
   const network = state.network;
-  if (!network) throw new Misfit("network-execution-end without a start");
+  if (!network) throw new InvalidChunkError("network-execution-end without a start");
   const known = network.settle().finalResult;
   let result = finalResult;
   if (result?.messages?.length)
-    network.children = null; // it says itself what came before
+    network.children = null; // the result contains all messages
   else if (result && known?.messages) result = { ...result, messages: known.messages };
   const { finalResult: _before, ...rest } = network.execution;
   network.execution = result ? { ...rest, finalResult: result } : rest;

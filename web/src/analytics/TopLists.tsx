@@ -3,14 +3,14 @@ import type { RunOrder, RunStat, ThreadOrder, ThreadStat } from "../api/analytic
 import { compact, count, duration, money } from "../ui/format";
 import { toRun, toThread } from "../ui/routing";
 import { Failure } from "../ui/States";
+import { ButtonGroup } from "./ButtonGroup";
 import { Card } from "./Card";
-import { Choice } from "./Choice";
-import { nameOfKey, titleOf } from "./names";
-import { changed, type Shown } from "./place";
-import { MOST_THREADS, useRunStats, useThreadStats } from "./queries";
+import { labelOf, titleOf } from "./labels";
+import { MAX_THREADS, useRunStats, useThreadStats } from "./queries";
+import { hrefWith, type Selection } from "./selection";
 import type { Column } from "./Table";
 
-const MOST_RUNS = 20;
+const MAX_RUNS = 20;
 const RUN_ORDERS = [
   { value: "cost", label: "Cost" },
   { value: "duration", label: "Time" },
@@ -57,43 +57,43 @@ const RUN_COLUMNS: Column<RunStat>[] = [
     number: true,
   },
   { label: "Status", value: (run) => run.status },
-  { label: "Agent", value: (run) => nameOfKey("agent", run.agent) },
-  { label: "Model", value: (run) => nameOfKey("model", run.model) },
+  { label: "Agent", value: (run) => labelOf("agent", run.agent) },
+  { label: "Model", value: (run) => labelOf("model", run.model) },
 ];
 
 /** The slowest and the most expensive runs. */
-export function TopRuns({ shown }: { shown: Shown }) {
+export function TopRuns({ selection }: { selection: Selection }) {
   const [order, setOrder] = useState<RunOrder>("cost");
-  const asked = useRunStats(order, shown.filters, MOST_RUNS);
-  if (asked.error) return <Failure error={asked.error} retry={() => void asked.refetch()} />;
+  const runQuery = useRunStats(order, selection.filters, MAX_RUNS);
+  if (runQuery.error) return <Failure error={runQuery.error} retry={() => void runQuery.refetch()} />;
   return (
     <Card
-      title="Greatest runs"
+      title="Top runs"
       columns={RUN_COLUMNS}
-      rows={asked.data ?? []}
+      rows={runQuery.data ?? []}
       keyOf={(run) => run.id}
-      empty={asked.isPending ? "Loading …" : "No runs in this time."}
+      empty={runQuery.isPending ? "Loading …" : "No runs in this period."}
     >
-      <Choice label="Greatest runs by" value={order} choices={RUN_ORDERS} onChange={setOrder} />
+      <ButtonGroup label="Order of top runs" value={order} choices={RUN_ORDERS} onChange={setOrder} />
     </Card>
   );
 }
 
-/** The sessions that took most. */
-export function TopThreads({ shown }: { shown: Shown }) {
+/** The most expensive sessions. */
+export function TopThreads({ selection }: { selection: Selection }) {
   const [order, setOrder] = useState<ThreadOrder>("cost");
-  const asked = useThreadStats(order, shown.filters, MOST_THREADS);
-  const columns = useMemo(() => threadColumns(shown.query), [shown.query]);
-  if (asked.error) return <Failure error={asked.error} retry={() => void asked.refetch()} />;
+  const runQuery = useThreadStats(order, selection.filters, MAX_THREADS);
+  const columns = useMemo(() => threadColumns(selection.query), [selection.query]);
+  if (runQuery.error) return <Failure error={runQuery.error} retry={() => void runQuery.refetch()} />;
   return (
     <Card
-      title="Greatest sessions"
+      title="Top sessions"
       columns={columns}
-      rows={asked.data ?? []}
+      rows={runQuery.data ?? []}
       keyOf={(thread) => thread.id}
-      empty={asked.isPending ? "Loading …" : "No sessions in this time."}
+      empty={runQuery.isPending ? "Loading …" : "No sessions in this period."}
     >
-      <Choice label="Greatest sessions by" value={order} choices={THREAD_ORDERS} onChange={setOrder} />
+      <ButtonGroup label="Order of top sessions" value={order} choices={THREAD_ORDERS} onChange={setOrder} />
     </Card>
   );
 }
@@ -125,14 +125,14 @@ function threadColumns(query: URLSearchParams): Column<ThreadStat>[] {
     number("Cost", (thread) => thread.cost, money, true),
     {
       ...number("Tokens", (thread) => thread.inputTokens + thread.outputTokens, compact, true),
-      href: (thread) => changed(query, { thread: thread.id }),
-      title: () => "Show how its context grew",
+      href: (thread) => hrefWith(query, { thread: thread.id }),
+      title: () => "Show its context growth",
     },
     number("Messages", (thread) => thread.messages, count),
     number("Runs", (thread) => thread.runs, count),
     number("Calls", (thread) => thread.toolCalls, count),
     number("Errors", (thread) => thread.toolErrors, count),
-    { label: "Agent", value: (thread) => nameOfKey("agent", thread.agent) },
-    { label: "Project", value: (thread) => nameOfKey("project", thread.project) },
+    { label: "Agent", value: (thread) => labelOf("agent", thread.agent) },
+    { label: "Project", value: (thread) => labelOf("project", thread.project) },
   ];
 }

@@ -1,4 +1,4 @@
-/** Tool calls: their input as it is written, approvals, outputs. */
+/** The handlers of chunks of tool calls: inputs, approvals and outputs. */
 import type {
   ToolApprovalRequest,
   ToolApprovalResponse,
@@ -14,8 +14,8 @@ import type {
   ToolOutputError,
   ToolState,
 } from "../partita.gen";
-import { Misfit } from "./metadata";
-import { type CallSlot, having, OpenInput, present } from "./slots";
+import { InvalidChunkError } from "./metadata";
+import { type CallSlot, OpenInput, withFields, withoutNulls } from "./slots";
 import type { State } from "./state";
 
 type InputChunk = ToolInputStart | ToolInputAvailable | ToolInputError;
@@ -26,16 +26,17 @@ export function toolInputStart(state: State, chunk: ToolInputStart): boolean {
     chunk.toolCallId,
     new OpenInput("", {
       name,
-      ...present({ dynamic: dynamic || undefined, inputEncoding, title, toolMetadata }),
+      ...withoutNulls({ dynamic: dynamic || undefined, inputEncoding, title, toolMetadata }),
     }),
   );
-  write(state, chunk, "input-streaming", { inputEncoding });
+  writeCall(state, chunk, "input-streaming", { inputEncoding });
   return true;
 }
 
 export function toolInputDelta(state: State, chunk: ToolInputDelta): boolean {
   const source = state.inputs.get(chunk.toolCallId);
-  if (!source) throw new Misfit(`tool-input-delta for ${chunk.toolCallId}, whose input is not open`);
+  if (!source)
+    throw new InvalidChunkError(`tool-input-delta for ${chunk.toolCallId}, whose input is not open`);
   const call = state.callInStep(chunk.toolCallId, source.call.dynamic === true);
   if (call?.source !== source) follow(state, chunk.toolCallId, source, call);
   else if (call) call.hidesRaw = false;
@@ -44,7 +45,7 @@ export function toolInputDelta(state: State, chunk: ToolInputDelta): boolean {
 }
 
 export function toolInputAvailable(state: State, chunk: ToolInputAvailable): boolean {
-  write(state, chunk, "input-available", { input: chunk.input });
+  writeCall(state, chunk, "input-available", { input: chunk.input });
   return true;
 }
 
@@ -52,7 +53,7 @@ export function toolInputError(state: State, chunk: ToolInputError): boolean {
   const existing = state.callInStep(chunk.toolCallId);
   const dynamic = existing ? existing.isDynamic : chunk.dynamic === true;
   const output: ToolOutput = { type: "error-text", value: chunk.errorText };
-  write(state, { ...chunk, dynamic }, "output-error", { input: chunk.input, output });
+  writeCall(state, { ...chunk, dynamic }, "output-error", { input: chunk.input, output });
   return true;
 }
 
@@ -60,7 +61,7 @@ export function toolApprovalRequest(state: State, chunk: ToolApprovalRequest): b
   const call = find(state, chunk.toolCallId);
   const approval = {
     id: chunk.approvalId,
-    ...present({
+    ...withoutNulls({
       requestReason: chunk.reason,
       isAutomatic: chunk.isAutomatic || undefined,
       signature: chunk.signature,
@@ -74,14 +75,14 @@ export function toolApprovalRequest(state: State, chunk: ToolApprovalRequest): b
 
 export function toolApprovalResponse(state: State, chunk: ToolApprovalResponse): boolean {
   const call = state.callByApproval(chunk.approvalId);
-  if (!call) throw new Misfit(`no call has the approval request ${chunk.approvalId}`);
+  if (!call) throw new InvalidChunkError(`no call has the approval request ${chunk.approvalId}`);
   const part = call.release();
-  const asked = part.approval ?? { id: chunk.approvalId };
+  const request = part.approval ?? { id: chunk.approvalId };
   call.part = {
     ...part,
     state: "approval-responded",
-    approval: { ...asked, approved: chunk.approved, ...present({ reason: chunk.reason }) },
-    ...present({
+    approval: { ...request, approved: chunk.approved, ...withoutNulls({ reason: chunk.reason }) },
+    ...withoutNulls({
       providerExecuted: chunk.providerExecuted,
       callProviderMetadata: chunk.providerMetadata,
     }),
@@ -121,19 +122,19 @@ const STATE_AFTER: Record<ToolOutput["type"], ToolState> = {
   "execution-denied": "output-denied",
 };
 
-/** A bare output as a typed one: a string is text, anything else JSON. */
-export function asOutput(value: unknown): ToolOutput | undefined {
+/** The typed output of a plain value: a string is text, other values are JSON. */
+function asOutput(value: unknown): ToolOutput | undefined {
   if (value === undefined) return undefined;
   return typeof value === "string" ? { type: "text", value } : { type: "json", value };
 }
 
 function find(state: State, callId: string): CallSlot {
   const call = state.callAnywhere(callId);
-  if (!call) throw new Misfit(`no tool call ${callId} in this message`);
+  if (!call) throw new InvalidChunkError(`no tool call ${callId} in this message`);
   return call;
 }
 
-/** Let a call take its input from `source`; the call it fed before keeps what it had. */
+/** Connects a call to an input. The call that was connected before keeps its value. */
 function follow(state: State, callId: string, source: OpenInput, found: CallSlot | undefined): void {
   if (source.slot?.source === source) source.slot.release();
   const { name, dynamic, inputEncoding, title, toolMetadata } = source.call;
@@ -147,42 +148,42 @@ function follow(state: State, callId: string, source: OpenInput, found: CallSlot
       id: callId,
       name,
       state: "input-streaming",
-      ...present({ dynamic }),
+      ...withoutNulls({ dynamic }),
     });
     call.hidesRaw = dynamic === true;
   }
-  call.part = having(call.part, {
+  call.part = withFields(call.part, {
     name,
     state: "input-streaming",
     inputEncoding,
     output: undefined,
     preliminary: undefined,
-    ...present({ title, toolMetadata }),
+    ...withoutNulls({ title, toolMetadata }),
   });
   call.follow(source);
 }
 
-/** Write a call of the current step anew, or add it. What the chunk leaves out is gone. */
-function write(
+/** Replaces or adds a call of the current step. Fields that the chunk does not contain are removed. */
+function writeCall(
   state: State,
   chunk: InputChunk,
   toolState: ToolState,
-  told: Partial<Pick<ToolCallPart, "input" | "inputEncoding" | "output">>,
+  values: Partial<Pick<ToolCallPart, "input" | "inputEncoding" | "output">>,
 ): void {
   const { toolCallId: id, toolName: name, dynamic } = chunk;
   const call =
     state.callInStep(id, dynamic === true) ??
     state.pushCall({ type: "tool-call", id, name, state: toolState, ...(dynamic ? { dynamic } : {}) });
   const metadata = toolState === "output-error" ? "resultProviderMetadata" : "callProviderMetadata";
-  call.part = having(call.release(), {
+  call.part = withFields(call.release(), {
     name,
     state: toolState,
-    input: told.input,
+    input: values.input,
     rawInput: undefined,
-    inputEncoding: told.inputEncoding,
-    output: told.output,
+    inputEncoding: values.inputEncoding,
+    output: values.output,
     preliminary: undefined,
-    ...present({
+    ...withoutNulls({
       providerExecuted: chunk.providerExecuted,
       title: chunk.type === "tool-input-error" ? undefined : chunk.title,
       toolMetadata: chunk.toolMetadata,
@@ -191,7 +192,7 @@ function write(
   });
 }
 
-/** Give a call its output. Raw input survives only the error of a static call. */
+/** Sets the output of a call. Raw input is kept only for an error of a static call. */
 function end(
   call: CallSlot,
   chunk: ToolOutputAvailable | ToolOutputError | ToolOutputChunk,
@@ -201,13 +202,13 @@ function end(
 ): void {
   const part = call.release();
   const keepsRaw = toolState === "output-error" && !call.isDynamic;
-  call.part = having(part, {
+  call.part = withFields(part, {
     state: toolState,
     rawInput: keepsRaw ? part.rawInput : undefined,
     inputEncoding: undefined,
     output,
     preliminary,
-    ...present({
+    ...withoutNulls({
       providerExecuted: chunk.providerExecuted,
       resultProviderMetadata: chunk.providerMetadata,
       toolMetadata: chunk.toolMetadata,

@@ -1,18 +1,18 @@
 import { ArrowDownRight, ArrowUpRight, Minus } from "lucide-react";
 import type { Stat } from "../api/analytics";
 import { compact, count, money } from "../ui/format";
-import { Spark } from "./charts/Spark";
-import styles from "./Headline.module.css";
-import { share } from "./names";
-import { type Shown, toThreads } from "./place";
+import { Sparkline } from "./charts/Sparkline";
+import { share } from "./labels";
+import { type Selection, toThreads } from "./selection";
+import styles from "./Totals.module.css";
 
 interface Props {
-  readonly shown: Shown;
+  readonly selection: Selection;
   readonly now: Stat;
   readonly before?: Stat;
-  /** The same by period, in their order, with nothing left out. */
+  /** The totals of each period in order; undefined for periods without data. */
   readonly periods: readonly (Stat | undefined)[];
-  /** The sessions with a call that failed; undefined when they are too many to be named. */
+  /** The sessions with a failed call; undefined if there are too many for a link. */
   readonly failing?: readonly string[];
 }
 
@@ -57,17 +57,17 @@ export const MEASURES: readonly Measure[] = [
   },
 ];
 
-/** The numbers of the whole, each with what it was before. */
-export function Headline({ shown, now, before, periods, failing }: Props) {
+/** The totals, each with the change from the previous period. */
+export function Totals({ selection, now, before, periods, failing }: Props) {
   return (
-    <dl className={styles.headline}>
+    <dl className={styles.totals}>
       {MEASURES.map(({ label, value, text, note, errors }) => {
-        const behind = { ...shown.filters, errors, ids: errors ? failing : now.threadIds };
+        const filters = { ...selection.filters, errors, ids: errors ? failing : now.threadIds };
         return (
           <div key={label} className={styles.card}>
             <dt>{label}</dt>
             <dd className={styles.value}>
-              <a href={toThreads(behind)} title={`${count(value(now))}: show the sessions`}>
+              <a href={toThreads(filters)} title={`${count(value(now))}: show the sessions`}>
                 {text(now)}
               </a>
             </dd>
@@ -76,7 +76,7 @@ export function Headline({ shown, now, before, periods, failing }: Props) {
               <span>{note?.(now)}</span>
             </dd>
             <dd className={styles.spark} aria-hidden>
-              <Spark values={periods.map((one) => (one ? value(one) : 0))} />
+              <Sparkline values={periods.map((one) => (one ? value(one) : 0))} />
             </dd>
           </div>
         );
@@ -85,7 +85,7 @@ export function Headline({ shown, now, before, periods, failing }: Props) {
   );
 }
 
-/** How much more or less than before. */
+/** The relative change: `+20%`. */
 export function changeOf(now: number, before: number): string {
   if (now === before) return "same";
   if (before === 0) return "new";
@@ -96,10 +96,10 @@ export function changeOf(now: number, before: number): string {
 function Change({ now, before, then }: { now: number; before: number; then: string }) {
   const Sign = now > before ? ArrowUpRight : now < before ? ArrowDownRight : Minus;
   return (
-    <span className={styles.change} title={`${then} in the time before`}>
+    <span className={styles.change} title={`${then} in the previous period`}>
       <Sign size={12} aria-hidden />
       {changeOf(now, before)}
-      <span className="visually-hidden">, before it was {then}</span>
+      <span className="visually-hidden">, previously {then}</span>
     </span>
   );
 }

@@ -1,4 +1,4 @@
-/** What things are called on the page. Names come from anywhere: what would hide in them is made visible. */
+/** Labels of models, agents, projects and tools. Names are untrusted: hidden characters are made visible. */
 import type { Split } from "../api/analytics";
 import { visible } from "../ui/sanitize";
 
@@ -9,13 +9,13 @@ const MISSING: Record<Split | "tool", string> = {
   tool: "No name",
 };
 
-export const nameOfKey = (kind: Split | "tool", key: string | null | undefined): string =>
+export const labelOf = (kind: Split | "tool", key: string | null | undefined): string =>
   key ? visible(key) : MISSING[kind];
 
 export const titleOf = (thread: { readonly title?: string; readonly id: string }): string =>
   visible(thread.title?.trim() || thread.id);
 
-/** 12 %, <1 %; nothing of nothing is nothing. */
+/** 12%, <1%; 0% if the whole is 0. */
 export function share(part: number, whole: number): string {
   const percent = whole > 0 ? (part / whole) * 100 : 0;
   return percent > 0 && percent < 1 ? "<1%" : `${Math.round(percent)}%`;

@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsInBoth } from "./setup/axe";
 import { type Site, serve } from "./setup/site";
 
-describe("the frame of the page", () => {
+describe("the page", () => {
   let site: Site;
   beforeAll(async () => {
-    site = await serve({ cold: true }); // as a user starts it
+    site = await serve({ cold: true }); // as when a user starts it
   });
   afterEach(async () => {
     await site.closePages();
@@ -14,16 +14,16 @@ describe("the frame of the page", () => {
   });
   afterAll(() => site.stop());
 
-  it("shows its keys", async () => {
+  it("shows its keyboard shortcuts", async () => {
     const page = await site.open();
     await page.getByRole("link", { name: "Analytics" }).waitFor();
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
-  it("remembers its colours", async () => {
+  it("remembers its theme", async () => {
     const page = await site.open();
     await page.getByRole("button", { name: "Dark colours" }).click();
     await page.reload();
@@ -31,7 +31,7 @@ describe("the frame of the page", () => {
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
   });
 
-  it("needs little JavaScript for the first view of a thread", async () => {
+  it("loads little JavaScript for the first view of a thread", async () => {
     await site.seed([
       { thread: { id: "first", title: "First" }, messages: [{ id: "m", role: "user", content: "Hello" }] },
     ]);
@@ -50,7 +50,7 @@ describe("the frame of the page", () => {
     console.log(`JavaScript of the first view: ${Math.round(size / 1000)} KB compressed`);
   });
 
-  it("has no barrier, in light and in dark", async () => {
+  it("has no accessibility violations in both themes", async () => {
     const page = await site.open("");
     await page.getByRole("link", { name: "Analytics" }).waitFor();
     expect(await violationsInBoth(page)).toEqual([]);
@@ -64,10 +64,10 @@ describe("a server with a token", () => {
   });
   afterAll(() => site.stop());
 
-  it("lets in who opens the printed address, and no one else", async () => {
+  it("accepts only a browser that opens the printed address", async () => {
     const expected = [/401/];
     const stranger = await site.open("", { fresh: true, expected });
-    await stranger.getByRole("heading", { name: "This server asks for a key" }).waitFor();
+    await stranger.getByRole("heading", { name: "This server requires an API key" }).waitFor();
     const page = await site.open("", { fresh: true, expected });
     await page.goto(`${site.address}${site.entrance}`);
     await page.getByRole("link", { name: "Analytics" }).waitFor();
