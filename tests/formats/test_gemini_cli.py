@@ -470,7 +470,7 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
     "calls that are none": (answered("x", "a", toolCalls=[1]), "unknown field 'toolCalls' of a message"),
     "a status": (answered("x", toolCalls=[called("c", "dreaming")]), "unknown status 'dreaming' of a call"),
     "a time": ({**asked("x", "a"), "timestamp": "yesterday"}, "a time that cannot be read"),
-    "a list that is none": ({"$set": {"messages": 1}}, "a message that is none"),
+    "a list that is none": ({"$set": {"messages": 1}}, "a message without an id"),
 }
 
 

@@ -544,7 +544,7 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
     "a part": (answered("x", part("hologram")), "unknown part type 'hologram'"),
     "a text without words": (answered("x", part("text")), "unknown part type 'text'"),
     "a state": (answered("x", tool(status="dreaming")), "unknown state 'dreaming' of a call"),
-    "parts that are not a list": ({**answered("x"), "parts": 1}, "parts that are no list"),
+    "parts that are not a list": ({**answered("x"), "parts": 1}, "parts that are not a list"),
 }
 
 

@@ -1,7 +1,7 @@
 """Messages, artifacts, tasks and streams of the Agent2Agent protocol ↔ canonical messages.
 
-Read are protocol 1.0 and the JSON before it, alone, in lists, or in JSON-RPC. Written are messages of 1.0,
-one for each message. What A2A has no part for is written as data of a media type of ours, and read back.
+Protocol 1.0 and older JSON are read, in single messages, lists and JSON-RPC. Messages of 1.0 are written, one
+for each message. Parts that A2A does not have are written as data with a media type of Partita.
 
 Specification: https://a2a-protocol.org/latest/specification/
 """
@@ -19,12 +19,12 @@ from partita.formats.losses import OTHER_FORM, UNREAD, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
-from .parts import is_own, read_message, write_message, write_part
+from .parts import is_canonical, read_message, write_message, write_part
 from .tasks import HINT, TaskReader
 from .wire import NAME
 
 REQUEST_MEMBERS: Final = ("configuration", "metadata", "tenant")
-"""What a request to send a message has besides it."""
+"""The members of a request to send a message, besides the message."""
 
 REPORT: Final = Report(
     NAME,
@@ -49,13 +49,13 @@ def load(payload: Json) -> Loaded:
             raw = {name: value for name, value in raw.items() if name not in REQUEST_MEMBERS}
         reader.read(raw, where)
     request = Request((), settings) if settings else None
-    # Only messages of 1.0 are written back. Of everything else all members are read, or reported here
+    # Only messages of 1.0 are written back. Of other payloads, all members are read, or reported here.
     is_complete = not reader.is_written_back or request is not None
     return Loaded(tuple(join(reader.messages())), tuple(reader.losses), request, is_complete=is_complete)
 
 
 def _without_envelope(item: Json, path: str, reader: TaskReader) -> tuple[Json, str]:
-    """What is in an envelope of JSON-RPC, or the item itself."""
+    """Return the content of an envelope of JSON-RPC, or the item itself."""
     if not is_object(item) or "jsonrpc" not in item:
         return item, path
     found = next((name for name in ("result", "params") if is_object(item.get(name))), None)
@@ -80,16 +80,16 @@ def dump(messages: Sequence[Message]) -> Dumped:
             path = f"$[{at}]"
             record.add_message(message, path, (at,), [(at, number) for number in range(len(message.parts))])
             for number, part in enumerate(message.parts):
-                if is_own(blocks[at][number]):
+                if is_canonical(blocks[at][number]):
                     where = f"{path}.content.parts[{number}]"
                     record.losses.append(Loss.of(where, part, OTHER_FORM, "changed"))
-        return REPORT.compare(record, _places(payload, joined))
+        return REPORT.compare(record, _positions(payload, joined))
 
     return Dumped(payload, losses)
 
 
-def _places(payload: Sequence[JsonObject], messages: Sequence[Message]) -> dict[Position, Any]:
-    """The messages and parts that are read back, by their numbers."""
+def _positions(payload: Sequence[JsonObject], messages: Sequence[Message]) -> dict[Position, Any]:
+    """Return the messages and parts that are read back, by their numbers."""
     positions: dict[Position, Any] = {}
     for at, raw in enumerate(payload):
         positions[at,] = message = read_message(raw, f"$[{at}]", messages[at].id)

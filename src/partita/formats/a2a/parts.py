@@ -1,6 +1,6 @@
 """Parts and messages of A2A ↔ parts and messages. A context is a thread, a task is a run.
 
-A2A has texts, files and data. Any other part is written as data of a media type of ours, and read back. Parts
+A2A has texts, files and data. Other parts are written as data with a media type of Partita. Parts
 have no tag on the wire, so there are no tables of codecs here; residue is kept in the same way.
 """
 
@@ -35,7 +35,7 @@ from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, Text
 from . import wire
 from .wire import AGENT, MESSAGE, NAME, PART, USER, new_message, new_part, parts_of
 
-OURS: Final = "application/vnd.partita.part+json"
+CANONICAL_TYPE: Final = "application/vnd.partita.part+json"
 """The media type of data that is a canonical part."""
 
 ROLE_HINT: Final = "give ROLE_USER or ROLE_AGENT; before protocol 1.0, user or agent"
@@ -45,13 +45,13 @@ ASSISTANT_PART: Final[Codec[Any]] = Codec(AssistantPart)
 TOOL_PART: Final[Codec[Any]] = Codec(ToolPart)
 
 
-def read_part(raw: JsonObject, ours: Codec[Any]) -> Any:
-    """A part. `ours` reads canonical parts; what is not understood is kept whole."""
+def read_part(raw: JsonObject, canonical: Codec[Any]) -> Any:
+    """Read a part. `canonical` reads canonical parts. An unknown part is kept as it is."""
     block = PART.read(new_part(raw))
     missing = (block.text, block.raw, block.url, block.data).count(UNSET)
     if missing != 3 or (block.extra and not block.extra.keys().isdisjoint(CONTENT)):
         return ForeignPart(NAME, raw)
-    own = read_own(block, ours)
+    own = read_canonical(block, canonical)
     if own is not None:
         return own
     part = _read(block)
@@ -61,32 +61,32 @@ def read_part(raw: JsonObject, ours: Codec[Any]) -> Any:
     return replace(part, provider_metadata=add_notes(None, NAME, kept))
 
 
-def read_own(block: wire.Part, ours: Codec[Any]) -> Any:
-    """The canonical part that data is; `None` if it is none."""
-    is_own = block.media_type == OURS and block.data is not UNSET
-    if not is_own or block.extra or block.filename is not UNSET or block.metadata is not UNSET:
+def read_canonical(block: wire.Part, canonical: Codec[Any]) -> Any:
+    """Return the canonical part in data, else `None`."""
+    is_canonical = block.media_type == CANONICAL_TYPE and block.data is not UNSET
+    if not is_canonical or block.extra or block.filename is not UNSET or block.metadata is not UNSET:
         return None
     try:
-        return ours.read(_with_integers(block.data))
+        return canonical.read(_with_integers(block.data))
     except DecodeError:
         return None
 
 
 def write_part(part: Part) -> Wire | JsonObject:
-    """A part of A2A."""
+    """Return a part of A2A."""
     if isinstance(part, ForeignPart) and part.format == NAME and is_object(part.value):
         return part.value
     block = _write(part)
     if block is None:
-        return wire.Part(data=to_json(part), media_type=OURS)
+        return wire.Part(data=to_json(part), media_type=CANONICAL_TYPE)
     kept = notes(getattr(part, "provider_metadata", None), NAME)
     # `untyped` is a note of older versions
     return restore(block, {name: kept[name] for name in kept if name != "untyped"}) if kept else block
 
 
-def is_own(block: Wire | JsonObject) -> bool:
-    """Whether a part was written as data of ours."""
-    return isinstance(block, wire.Part) and block.media_type == OURS
+def is_canonical(block: Wire | JsonObject) -> bool:
+    """Whether a part was written as data of canonical."""
+    return isinstance(block, wire.Part) and block.media_type == CANONICAL_TYPE
 
 
 def _read(block: wire.Part) -> TextPart | FilePart | DataPart:
@@ -100,7 +100,7 @@ def _read(block: wire.Part) -> TextPart | FilePart | DataPart:
 
 
 def _write(part: Any) -> wire.Part | None:
-    """A text, a file with its bytes or at an address, or data without a name of ours."""
+    """A text, a file with its bytes or at an address, or data without a name of canonical."""
     match part:
         case TextPart():
             return wire.Part(text=part.text)
@@ -119,7 +119,7 @@ def _write(part: Any) -> wire.Part | None:
 
 
 def _with_integers(value: Json) -> Json:
-    """A value in which whole numbers are integers: the JSON of protobuf makes floats of them.
+    """Return a value with whole numbers as integers: the JSON of protobuf writes them as floats.
 
     Source: https://protobuf.dev/reference/protobuf/google.protobuf/#value
     """
@@ -137,7 +137,7 @@ def _with_integers(value: Json) -> Json:
 
 
 def read_message(raw: JsonObject, path: str, fallback: str) -> Message:
-    """A message. `fallback` is its id if it has none."""
+    """Read a message. `fallback` is its id if it has none."""
     raws = parts_of(raw, path)
     block = read_wire(MESSAGE, new_message(raw), path, ROLE_HINT)
     if block.role not in (USER, AGENT):
@@ -160,7 +160,7 @@ def read_message(raw: JsonObject, path: str, fallback: str) -> Message:
 
 
 def write_message(message: Message, blocks: tuple[Any, ...]) -> Wire | JsonObject:
-    """A message of protocol 1.0 with these parts."""
+    """Return a message of protocol 1.0 with these parts."""
     kept = message_notes(message, NAME)
     written = _write_message(message, blocks)
     return restore(written, kept) if kept else written
@@ -179,12 +179,12 @@ def _write_message(message: Message, blocks: tuple[Any, ...]) -> wire.Message:
 
 
 def _results(raws: Sequence[JsonObject]) -> tuple[ToolResultPart, ...]:
-    """The results that parts are; none if one of them is something else."""
+    """Return the results in parts; none if one of the parts is not a result."""
     results: list[ToolResultPart] = []
     for raw in raws:
         data = raw.get("data")
         is_claimed = is_object(data) and data.get("type") == "tool-result"
-        found = read_own(PART.read(new_part(raw)), TOOL_PART) if is_claimed else None
+        found = read_canonical(PART.read(new_part(raw)), TOOL_PART) if is_claimed else None
         if not isinstance(found, ToolResultPart):
             return ()
         results.append(found)

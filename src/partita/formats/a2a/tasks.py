@@ -1,7 +1,7 @@
-"""Tasks and events of streams → messages, in the order in which they arrived.
+"""Tasks and events of streams → messages, in the order of arrival.
 
 An artifact is a message of the agent. The members of a task, of its status and of artifacts are data in the
-messages: `a2a-task`, `a2a-status`, `a2a-artifact`. This is a file of its own because tasks are only read.
+messages: `a2a-task`, `a2a-status`, `a2a-artifact`. Tasks are only read.
 """
 
 from collections.abc import Callable
@@ -30,14 +30,14 @@ Piece: TypeAlias = AssistantPart | list[str]
 
 
 class Frame(NamedTuple):
-    """The thread and the run of something."""
+    """The thread and the run of a message."""
 
     thread_id: str | None
     run_id: str | None
 
 
 class Artifact:
-    """An artifact that grows."""
+    """An artifact, to which a stream may append."""
 
     def __init__(self, raw: JsonObject, id_: str, place: Frame) -> None:
         self.raw = raw
@@ -128,7 +128,7 @@ class TaskReader:
         self._found.append(message)
 
     def _task(self, raw: JsonObject, path: str) -> None:
-        """A task: its messages, its artifacts, and its status."""
+        """Read a task: its messages, its artifacts, and its status."""
         for number, message in enumerate(_objects(raw, "history", path)):
             if self._seen.get(_text(message, "messageId") or "") != message:  # it may have arrived before
                 self._message(message, f"{path}.history[{number}]")
@@ -140,7 +140,7 @@ class TaskReader:
         self._status(raw.get("status"), f"{path}.status", [about], Frame(thread_id, run_id))
 
     def _status_update(self, raw: JsonObject, path: str) -> None:
-        """A new status of a task."""
+        """Read a new status of a task."""
         known = ("status", "kind", "contextId", "taskId")
         rest = {key: value for key, value in raw.items() if key not in known}
         about: list[AssistantPart] = [DataPart(EVENT, rest)] if rest else []
@@ -148,7 +148,7 @@ class TaskReader:
         self._status(raw.get("status"), f"{path}.status", about, frame)
 
     def _artifact_update(self, raw: JsonObject, path: str) -> None:
-        """An artifact, or more of one."""
+        """Read an artifact, or further parts of one."""
         artifact = raw.get("artifact")
         if not is_object(artifact):
             what = f"the artifact is {kind_of(artifact)}"

@@ -42,7 +42,7 @@ class Message(Wire, rename="camel"):
     context_id: str | UnsetType = UNSET
     task_id: str | UnsetType = UNSET
     parts: tuple[Any, ...] = always(())
-    """Parts, read one by one: a part that is not understood is kept whole."""
+    """Parts, which are read one by one: an unknown one is kept as it is."""
     metadata: Any = UNSET
 
 
@@ -51,13 +51,13 @@ MESSAGE: Final[Codec[Message]] = Codec(Message)
 
 
 def is_old(raw: JsonObject) -> bool:
-    """Whether a message, which could be read, is in an older form than 1.0."""
+    """Whether a message is in an older form than that of protocol 1.0."""
     parts = raw.get("parts", ())
     return "kind" in raw or raw["role"] in OLD_ROLES or any(one.get("kind") for one in parts)
 
 
 def new_message(raw: JsonObject) -> JsonObject:
-    """A message in the members of 1.0, but for its parts."""
+    """Return a message with the members of 1.0, except for its parts."""
     role = raw.get("role")
     if isinstance(role, str) and role in OLD_ROLES:
         raw = raw | {"role": OLD_ROLES[role]}
@@ -66,7 +66,7 @@ def new_message(raw: JsonObject) -> JsonObject:
 
 
 def new_part(raw: JsonObject) -> JsonObject:
-    """A part in the members of 1.0."""
+    """Return a part with the members of 1.0."""
     kind, file = raw.get("kind", raw.get("type")), raw.get("file")
     if kind is None:
         return raw

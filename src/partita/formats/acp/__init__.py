@@ -1,1 +1,1 @@
-"""The Agent Client Protocol: what an agent and its client say to each other → chunks."""
+"""The Agent Client Protocol: the messages between an agent and its client → chunks."""

@@ -1,7 +1,7 @@
-"""Messages of the Agent Client Protocol, of both sides → chunks of one message.
+"""Messages of the Agent Client Protocol, of the agent and of the client → chunks of one message.
 
-https://agentclientprotocol.com/protocol/schema. What a session replays while it is loaded is not part of the
-response: it becomes transient data. Requests between the programs (files, terminals, the handshake) have no
+https://agentclientprotocol.com/protocol/schema. The updates while a session is loaded are not part of the
+response: they become transient data. Requests between the programs (files, terminals, the handshake) have no
 chunks; unknown messages become data.
 """
 
@@ -39,7 +39,7 @@ Reader: TypeAlias = Callable[[JsonObject], list[Chunk]]
 
 
 class Request(NamedTuple):
-    """A request by its method and its id: both sides count their own, so an id alone is not enough."""
+    """The method and the id of a request. Agent and client count their ids separately."""
 
     method: str
     id: str | int
@@ -53,7 +53,7 @@ FINISHED: Final[Mapping[str, str]] = {
     "cancelled": "other",
 }
 
-PASSING: Final[Mapping[str, str]] = {
+TRANSIENT: Final[Mapping[str, str]] = {
     "available_commands_update": "commands",
     "current_mode_update": "mode",
     "config_option_update": "config",
@@ -63,11 +63,11 @@ PASSING: Final[Mapping[str, str]] = {
 }
 """Updates of the session, not of the response, and the names of their data."""
 
-PLUMBING: Final = ("authenticate", "fs/", "initialize", "logout", "session/", "terminal/", "$/")
-"""How methods begin that only concern the programs."""
+INTERNAL: Final = ("authenticate", "fs/", "initialize", "logout", "session/", "terminal/", "$/")
+"""Prefixes of methods that only concern the programs."""
 
 CONTENT: Final = ("session/prompt", "fs/write_text_file")
-"""Those of these methods whose requests contain more than programs need."""
+"""Those of these methods whose requests have content of the conversation."""
 
 USAGE: Final = UsageNames(
     input=["inputTokens"],
@@ -82,7 +82,7 @@ NO_RESULT: Final = "the stream ended without a result"
 
 
 class AcpDecoder:
-    """Messages of JSON-RPC in, chunks out. One decoder reads one turn."""
+    """Decodes the messages of JSON-RPC of one turn."""
 
     def __init__(self) -> None:
         self.losses: list[Loss] = []
@@ -121,10 +121,10 @@ class AcpDecoder:
         if isinstance(method, str):
             given = params if is_object(params) else {}
             if isinstance(number, str | int):
-                return self._asked(Request(method, number), given, event)
-            return self._notified(method, given, event)
+                return self._read_request(Request(method, number), given, event)
+            return self._read_notification(method, given, event)
         if isinstance(number, str | int) and ("result" in event or "error" in event):
-            return self._answered(number, event)
+            return self._read_response(number, event)
         return self._keep("unknown", event)
 
     def finish(self) -> list[Chunk]:
@@ -137,7 +137,7 @@ class AcpDecoder:
 
     # Messages
 
-    def _notified(self, method: str, params: JsonObject, event: JsonObject) -> list[Chunk]:
+    def _read_notification(self, method: str, params: JsonObject, event: JsonObject) -> list[Chunk]:
         update = params.get("update")
         kind = update.get("sessionUpdate") if is_object(update) else None
         if method != "session/update" or not is_object(update) or not isinstance(kind, str):
@@ -145,15 +145,15 @@ class AcpDecoder:
             return self._drop(event) if is_plumbing else self._keep("unknown", event)
         if any(request.method == "session/load" for request in self._requests):
             return [DataChunk(f"data-{ACP}-replay", update, transient=True)]
-        if kind in PASSING:
-            return self._pass(PASSING[kind], update)
+        if kind in TRANSIENT:
+            return self._pass(TRANSIENT[kind], update)
         reader = self._updates.get(kind)
         return self._keep("unknown", update) if reader is None else reader(update)
 
-    def _asked(self, request: Request, params: JsonObject, event: JsonObject) -> list[Chunk]:
+    def _read_request(self, request: Request, params: JsonObject, event: JsonObject) -> list[Chunk]:
         if request.method == "session/request_permission":
             begun = self._step()
-            chunks = self._calls.ask(str(request.id), params)
+            chunks = self._calls.request_approval(str(request.id), params)
             return [
                 *begun,
                 *(self._keep("permission", params) if chunks is None else [*self._end(), *chunks]),
@@ -163,29 +163,29 @@ class AcpDecoder:
         if request.method == "session/load":
             self._drop(event)
             return self._set_facts({"sessionId": params.get("sessionId")})
-        if not request.method.startswith(PLUMBING):
+        if not request.method.startswith(INTERNAL):
             return self._keep("unknown", event)
         return [] if request.method in CONTENT else self._drop(event)
 
-    def _answered(self, number: str | int, event: JsonObject) -> list[Chunk]:
+    def _read_response(self, number: str | int, event: JsonObject) -> list[Chunk]:
         result, error = event.get("result"), event.get("error")
         given = result if is_object(result) else {}
         decided = self._calls.decide(str(number), given) if "outcome" in given else None
         if decided is not None:
             return decided
-        request = self._answered_request(number, given)
+        request = self._request_of_response(number, given)
         if request is None:
             return self._keep("unknown", event)
         terminal = self._requests.pop(request)
         if request.method.startswith("terminal/"):
-            self._calls.terminals.setdefault(terminal, {}).update(_ending(given))
+            self._calls.terminals.setdefault(terminal, {}).update(_terminal_result(given))
         elif is_object(error) and not request.method.startswith("fs/"):
             return self._failed(request.method, error)
         reader = self._answers.get(request.method)
         return [] if reader is None else reader(given)
 
-    def _answered_request(self, number: str | int, result: JsonObject) -> Request | None:
-        """The request that is answered: of those with that id, the one that fits the answer."""
+    def _request_of_response(self, number: str | int, result: JsonObject) -> Request | None:
+        """Return the request of a response: of those with its id, the one that fits."""
         open_ = [request for request in self._requests if request.id == number]
         fitting = [one for one in open_ if (one.method == "session/prompt") == ("stopReason" in result)]
         return next(iter(fitting or open_), None)
@@ -208,7 +208,7 @@ class AcpDecoder:
         return [*begun, *chunks, delta]
 
     def _call(self, update: JsonObject) -> list[Chunk]:
-        begun = self._begin() if self._calls.knows(update.get("toolCallId")) else self._step()
+        begun = self._begin() if self._calls.has(update.get("toolCallId")) else self._step()
         chunks = self._calls.update(without(update, "sessionUpdate"))
         if chunks is None:
             return [*begun, *self._keep("unknown", update)]
@@ -241,7 +241,7 @@ class AcpDecoder:
         self._is_open = False
         return [*begun, *chunks, chunk, MessageFinish("error", {ACP: {**self._facts, "error": error}})]
 
-    # Beginning and ending
+    # Start and end
 
     def _begin(self) -> list[Chunk]:
         if self._is_open:
@@ -251,7 +251,7 @@ class AcpDecoder:
         return [MessageStart(None, {ACP: dict(self._facts)})] if is_first else [MessageStart()]
 
     def _step(self) -> list[Chunk]:
-        """The model continues: in the current step, or in a new one if all calls have their results."""
+        """Begin a step, unless calls of the current one have no results yet."""
         chunks = self._begin()
         if self._is_in_step and self._had_results and not self._calls.has_open:
             chunks += [*self._end(), StepFinish()]
@@ -262,7 +262,7 @@ class AcpDecoder:
         return chunks
 
     def _end(self) -> list[Chunk]:
-        """The current text has ended."""
+        """End the current text."""
         if self._block is None:
             return []
         (kind, name), self._block = self._block, None
@@ -276,7 +276,7 @@ class AcpDecoder:
         return chunks
 
     def _set_facts(self, facts: JsonObject) -> list[Chunk]:
-        """Facts of the session, which are in the metadata of the message."""
+        """Set facts of the session, which are in the metadata of the message."""
         self._facts |= {name: value for name, value in facts.items() if value is not None}
         return [MessageMetadata({ACP: dict(self._facts)})] if self._is_open else []
 
@@ -288,24 +288,24 @@ class AcpDecoder:
         return [DataChunk(f"data-{ACP}-{name}", update, transient=True)]
 
     def _drop(self, event: JsonObject) -> list[Chunk]:
-        """Something that only concerns the programs."""
+        """Report a message that only concerns the programs."""
         self.losses.append(Loss.of(f"$[{self._count - 1}]", event, UNREAD, "minor"))
         return []
 
     def _keep(self, name: str, data: Json) -> list[Chunk]:
-        """Something that is kept as data."""
+        """Keep a message as data."""
         return [*self._begin(), DataChunk(f"data-{ACP}-{name}", data)]
 
 
 def _model(result: JsonObject) -> Json:
-    """The model of a session, if the agent names it."""
+    """Return the model of a session, if the agent names it."""
     models = result.get("models")
     current = models.get("currentModelId") if is_object(models) else None
     return current if isinstance(current, str) and current else None
 
 
-def _ending(result: JsonObject) -> JsonObject:
-    """What a response says about a terminal."""
+def _terminal_result(result: JsonObject) -> JsonObject:
+    """Return the output and the exit status of a terminal in a response."""
     exited = {"exitStatus": result} if "exitCode" in result or "signal" in result else {}
     return exited | {name: result[name] for name in ("output", "truncated", "exitStatus") if name in result}
 

@@ -1,7 +1,7 @@
 """Tool calls and content blocks of the Agent Client Protocol → chunks, parts and outputs.
 
 https://agentclientprotocol.com/protocol/tool-calls and https://agentclientprotocol.com/protocol/content.
-What is not understood is kept as it is.
+Unknown content is kept as it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,13 +60,13 @@ def file_of(block: Json) -> tuple[str, str] | None:
 
 
 def block_chunk(block: Json) -> Chunk:
-    """The chunk of a block that is not text: a file, or data."""
+    """Return the chunk of a block that is not text: a file, or data."""
     file = file_of(block)
     return DataChunk(f"data-{ACP}-content", block) if file is None else FileChunk(file[0], file[1])
 
 
 def output_of(content: Json, raw: Json, *, failed: bool, terminals: Mapping[str, JsonObject]) -> ToolOutput:
-    """The output of a call: text, the raw output, or items. Diffs and terminals are kept as they are."""
+    """Return the output of a call: text, the raw output, or items, with diffs and terminals unchanged."""
     items: Sequence[Json] = content if is_array(content) else []
     texts = [text for item in items if (text := _item_text(item)) is not None]
     if texts and len(texts) == len(items):
@@ -99,7 +99,7 @@ def _item(item: Json, terminals: Mapping[str, JsonObject]) -> ContentItem:
 
 
 UNKNOWN_TOOL: Final = "other"
-"""The kind of a tool that is not named, as in the protocol."""
+"""The kind of a tool without a name, as in the protocol."""
 
 DESCRIBED: Final = ("kind", "locations", "_meta")
 """Members of a call that are kept in its tool metadata."""
@@ -108,7 +108,7 @@ ENDED: Final = ("completed", "failed")
 
 
 class Call:
-    """What is known of a call. Updates replace it member by member."""
+    """The members of a call, which updates replace."""
 
     __slots__ = ("approval", "denied", "fields", "id", "is_done", "is_sent")
 
@@ -153,12 +153,12 @@ class Calls:
         """Whether a call has no output yet."""
         return bool(self._open)
 
-    def knows(self, call_id: Json) -> bool:
-        """Whether there is a call of that id."""
+    def has(self, call_id: Json) -> bool:
+        """Whether there is a call with that id."""
         return isinstance(call_id, str) and call_id in self._calls
 
     def update(self, update: JsonObject) -> list[Chunk] | None:
-        """The chunks of a new call or of an update; `None` if it has no id."""
+        """Return the chunks of a new call or of an update; `None` if it has no id."""
         call_id = update.get("toolCallId")
         if not isinstance(call_id, str):
             return None
@@ -184,8 +184,8 @@ class Calls:
             chunks.append(ToolInputStart(call.id, call.name, tool_metadata=call.metadata, title=call.title))
         return chunks + self._output(call, update)
 
-    def ask(self, approval: str, params: JsonObject) -> list[Chunk] | None:
-        """A permission request; `None` if it does not name a call that can be asked for."""
+    def request_approval(self, approval: str, params: JsonObject) -> list[Chunk] | None:
+        """Add a permission request; return `None` if it names no call that is pending."""
         update = params.get("toolCall")
         chunks = self.update(update) if is_object(update) and approval not in self._asked else None
         call = self._calls.get(update["toolCallId"]) if chunks is not None and is_object(update) else None
@@ -199,7 +199,7 @@ class Calls:
         return [*chunks, *self._available(call, False), question]
 
     def decide(self, approval: str, result: JsonObject) -> list[Chunk] | None:
-        """The response to a permission request; `None` if there is no such request, or its call has ended."""
+        """Add the response to a permission request; return `None` if the request or its call has ended."""
         asked = self._asked.pop(approval, None)
         if asked is None or asked[0].approval != approval or asked[0].is_done:
             return None
@@ -219,7 +219,7 @@ class Calls:
         return [answer]
 
     def close(self, why: Interruption) -> list[Chunk]:
-        """The turn has ended: calls without an output were denied or interrupted."""
+        """End the calls without an output, which were denied or interrupted."""
         chunks: list[Chunk] = []
         for call in [call for call in self._calls.values() if not call.is_done]:
             self._end(call)
@@ -230,7 +230,7 @@ class Calls:
         return chunks
 
     def _available(self, call: Call, changed: bool) -> list[Chunk]:
-        """The input of a call, once; again if it changes before a permission request."""
+        """Return the input of a call; a second time if it changes before a permission request."""
         if call.is_sent and (not changed or call.approval is not None):
             return []
         call.is_sent = True
@@ -238,7 +238,7 @@ class Calls:
         return [ToolInputAvailable(call.id, call.name, given, tool_metadata=call.metadata, title=call.title)]
 
     def _output(self, call: Call, update: JsonObject) -> list[Chunk]:
-        """The output so far, preliminary until the call has ended."""
+        """Return the output so far, which is preliminary until the call has ended."""
         status, fields = call.fields.get("status"), call.fields
         ended = status in ENDED
         if not ended and (not call.is_sent or not update.get("content")):

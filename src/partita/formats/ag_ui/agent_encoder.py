@@ -1,7 +1,7 @@
-"""The chunks of one agent → AG-UI events. `encoder` has what concerns a whole run; this file is apart because
+"""The chunks of one agent → AG-UI events. `encoder` encodes a whole run; this is a separate module because
 a run has such an encoder for its main agent and for each sub-agent.
 
-Texts, calls and results get the ids that `format` gives the same message, unless they came with ids of AG-UI.
+Texts, calls and results get the ids that `format` gives the same message, unless they have ids of AG-UI.
 """
 
 from typing import Any, Final, TypeAlias
@@ -38,7 +38,7 @@ Ending: TypeAlias = (
 
 
 class RunOutput:
-    """The events of a run, and what of its chunks they do not have."""
+    """The events of a run, and the losses of its chunks."""
 
     def __init__(self) -> None:
         self.events: list[Json] = []
@@ -63,11 +63,11 @@ class AgentOutput:
             event[AGENT] = self.agent
         self.run.events.append(event)
 
-    def lose(self, name: str, value: Json, why: str = NO_PLACE, severity: Severity = "lost") -> None:
-        """Report a member of the current chunk that the events do not have."""
-        self.lose_all([Loss.of(name, value, why, severity)])
+    def report_loss(self, name: str, value: Json, why: str = NO_PLACE, severity: Severity = "lost") -> None:
+        """Report a member of the current chunk that no event has."""
+        self.report_losses([Loss.of(name, value, why, severity)])
 
-    def lose_all(self, losses: list[Loss]) -> None:
+    def report_losses(self, losses: list[Loss]) -> None:
         """Report losses whose paths begin in the current chunk."""
         at = f"$[{self.run.number}]"
         self.run.losses += [one._replace(path=f"{at}.{one.path}" if one.path else at) for one in losses]
@@ -80,19 +80,19 @@ class AgentOutput:
         if value is not UNSET:
             self.emit("REASONING_ENCRYPTED_VALUE", subtype=subtype, entityId=entity, encryptedValue=value)
         if others and value is noted:
-            self.lose("providerMetadata", others)
+            self.report_loss("providerMetadata", others)
         if rest := without(found, ENCRYPTED, *written):
-            self.lose(f"providerMetadata.{NAMESPACE}", rest)
+            self.report_loss(f"providerMetadata.{NAMESPACE}", rest)
 
 
 class MessageIds:
-    """The ids of the messages that one canonical message is in AG-UI: see `format`."""
+    """The ids of the AG-UI messages of one canonical message: see `format`."""
 
     def __init__(self, message_id: str) -> None:
         self.start(message_id)
 
     def start(self, message_id: str) -> None:
-        """Another message starts."""
+        """Start another message."""
         self.message_id, self.number, self.is_used = message_id, 1, False
         self.parent: str | None = None
         """The id of the message with the current text or calls."""
@@ -100,18 +100,18 @@ class MessageIds:
         self._results: dict[int, int] = {}
 
     def end_step(self) -> None:
-        """Something starts that cannot follow a text or a call in one message."""
+        """End the step: the next part cannot follow a text or a call in the same message."""
         self.number += self.is_used
         self.is_used = False
 
     def text(self) -> str:
-        """The id of the message of a text."""
+        """Return the id of the message of a text."""
         self.end_step()
         self.is_used = True
         return self.message_id if self.number == 1 else f"{self.message_id}#{self.number}"
 
     def call(self, call_id: str) -> str:
-        """The id of the message of a call."""
+        """Return the id of the message of a call."""
         if not self.is_used or self.parent is None:
             self.is_used = False
             self.parent = self.text()
@@ -119,7 +119,7 @@ class MessageIds:
         return self.parent
 
     def result(self, call_id: str) -> str:
-        """The id of the message of a result."""
+        """Return the id of the message of a result."""
         number = self._steps.get(call_id, self.number)
         count = self._results[number] = self._results.get(number, 0) + 1
         id_ = results_id(self.message_id, number)
@@ -150,7 +150,7 @@ class TextEncoder:
                 self._output.emit(f"{key[0]}_MESSAGE_CONTENT", messageId=id_, delta=chunk.delta)
         elif isinstance(chunk, chunks.TextEnd | chunks.ReasoningEnd):
             if isinstance(chunk, chunks.TextEnd) and chunk.citations is not None:
-                self._output.lose("citations", to_json(chunk.citations), "there are no citations")
+                self._output.report_loss("citations", to_json(chunk.citations), "there are no citations")
             self._end(key, metadata)
 
     def close(self) -> None:
@@ -192,7 +192,7 @@ APPROVAL_SCHEMA: Final[JsonObject] = {
     "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
     "required": ["approved"],
 }
-"""The schema of the answer to an approval request."""
+"""The schema of the response to an approval request."""
 
 
 class CallEncoder:
@@ -207,16 +207,16 @@ class CallEncoder:
         self._requests: dict[str, chunks.ToolApprovalRequest] = {}
         self._lost: set[tuple[str, str, bytes]] = set()
 
-    def unanswered(self) -> list[str]:
+    def open_calls(self) -> list[str]:
         """The calls without a result, in order."""
         return [call for call in self.names if call not in self._answered]
 
     def interrupts(self) -> list[JsonObject]:
-        """The approval requests without an answer."""
+        """The approval requests without a response."""
         return [_interrupt(request) for request in self._requests.values()]
 
     def forget(self) -> None:
-        """The calls so far are of an earlier run, which this one does not wait for."""
+        """Forget the calls of an earlier run, which this run does not wait for."""
         self._answered.update(self.names)
         self._complete, self._requests = {}, {}
 
@@ -226,32 +226,32 @@ class CallEncoder:
             self.end_input(call)
 
     def end_input(self, call: str) -> None:
-        """The input of a call is complete, if it was open."""
+        """End the input of a call, if it is open."""
         if call in self._open:
             self._complete[call] = self._open.pop(call)
             self._output.emit("TOOL_CALL_END", toolCallId=call)
 
     def encode_approval(self, chunk: Approval) -> None:
-        """Encode an approval request when the run ends, unless it has an answer."""
+        """Note an approval request, which is encoded when the run ends unless it has a response."""
         if isinstance(chunk, chunks.ToolApprovalRequest):
             self.end_input(chunk.tool_call_id)
             self._requests[chunk.approval_id] = chunk
         else:
             self._requests.pop(chunk.approval_id, None)
-            self._output.lose("", to_json(chunk), "answers come from the client, not from the agent")
+            self._output.report_loss("", to_json(chunk), "answers come from the client, not from the agent")
 
     def append(self, call: str, delta: str) -> None:
-        """Encode the next piece of the input of a call."""
+        """Encode a delta of the input of a call."""
         if call not in self._open:
-            self._output.lose("inputTextDelta", delta, "the input of its call is not open")
+            self._output.report_loss("inputTextDelta", delta, "the input of its call is not open")
         elif delta:
             self._open[call] += delta
             self._output.emit("TOOL_CALL_ARGS", toolCallId=call, delta=delta)
 
     def encode_input(self, chunk: Input) -> None:
-        """Encode the start or the end of an input. One that is repeated must be the same."""
+        """Encode the start or the end of an input. A repeated input must be the same."""
         call, metadata = chunk.tool_call_id, chunk.provider_metadata
-        self._lose_fields(chunk)
+        self._report_fields(chunk)
         is_open = call in self._open
         if isinstance(chunk, chunks.ToolInputAvailable) and call in self._complete and not is_open:
             self._compare(self._complete[call], chunk.input)
@@ -267,7 +267,7 @@ class CallEncoder:
         self._output.emit_encrypted("tool-call", call, metadata, RAW_INPUT, *((PARENT,) if is_parent else ()))
         if isinstance(chunk, chunks.ToolInputError):
             why = "the error of an input is the result of its call"
-            self._output.lose("errorText", chunk.error_text, why, "changed")
+            self._output.report_loss("errorText", chunk.error_text, why, "changed")
             self._result(call, chunk.error_text, None)
 
     def _complete_input(self, chunk: chunks.ToolInputAvailable | chunks.ToolInputError) -> None:
@@ -286,32 +286,32 @@ class CallEncoder:
         except DecodeError:
             is_same = False
         if not is_same:
-            self._output.lose("input", None if value is UNSET else value, "it differs from its deltas")
+            self._output.report_loss("input", None if value is UNSET else value, "it differs from its deltas")
 
-    def _lose_fields(self, chunk: Input | Output) -> None:
-        """Report fields that have no place, once for each call and value."""
+    def _report_fields(self, chunk: Input | Output) -> None:
+        """Report fields that no event has, once for each call and value."""
         for field in NOT_WRITTEN:
             value = getattr(chunk, field, None)
             if value is not None and (lost := (chunk.tool_call_id, field, dumps(value))) not in self._lost:
                 self._lost.add(lost)
                 first, *words = field.split("_")
-                self._output.lose(first + "".join(map(str.title, words)), value)
+                self._output.report_loss(first + "".join(map(str.title, words)), value)
 
     def encode_output(self, chunk: Output) -> None:
         """Encode the output of a call."""
         call = chunk.tool_call_id
         self.end_input(call)
         self._requests = {id_: one for id_, one in self._requests.items() if one.tool_call_id != call}
-        self._lose_fields(chunk)
+        self._report_fields(chunk)
         if is_preliminary(chunk):
             output: Json = getattr(chunk, "output", UNSET)
             lost = None if output is UNSET else to_json(output)
-            self._output.lose("output", lost, "a call has one result, the last", "minor")
+            self._output.report_loss("output", lost, "a call has one result, the last", "minor")
             return
         self._result(call, self._content(chunk), getattr(chunk, "provider_metadata", None))
 
     def _content(self, chunk: Output) -> Json:
-        """The content of a result. The event has no member for errors, so they become texts."""
+        """Return the content of a result. The event has no member for errors, so they become texts."""
         output: parts.ToolOutput
         name = "output"
         match chunk:
@@ -325,7 +325,7 @@ class CallEncoder:
                 output = parts.TextOutput(text)
             case chunks.ToolOutputAvailable():
                 if chunk.output is UNSET:
-                    self._output.lose("output", None, REQUIRED, "repaired")
+                    self._output.report_loss("output", None, REQUIRED, "repaired")
                     return ""
                 output = parts.JsonOutput(chunk.output)
         block: Any = write_result(parts.ToolResultPart(chunk.tool_call_id, "", output))
@@ -337,7 +337,7 @@ class CallEncoder:
             again = parts.ContentOutput(read_content(wire.CONTENT.read(content)))
         record = Record()
         record.entries.append(Entry(output, name, 0))
-        self._output.lose_all(REPORT.compare(record, {0: again}))
+        self._output.report_losses(REPORT.compare(record, {0: again}))
         return content
 
     def _result(self, call: str, content: Json, metadata: JsonObject | None) -> None:
@@ -355,7 +355,7 @@ def is_preliminary(chunk: Output) -> bool:
 
 
 def _interrupt(request: chunks.ToolApprovalRequest) -> JsonObject:
-    """An approval request as an interrupt: https://docs.ag-ui.com/concepts/interrupts."""
+    """Return an approval request as an interrupt: https://docs.ag-ui.com/concepts/interrupts."""
     said: JsonObject = to_json(request)
     more = {name: said[name] for name in ("inputSchemaInput", "signature", "isAutomatic") if name in said}
     descriptor = request.approval_descriptor
@@ -390,7 +390,7 @@ class AgentEncoder:
         self._error: str | None = None
 
     def start_message(self, message_id: str | None) -> None:
-        """Another message starts, if its id differs."""
+        """Start another message, if its id differs."""
         if message_id is not None and message_id != self.ids.message_id:
             self._close_blocks()
             self.ids.start(message_id)
@@ -404,7 +404,7 @@ class AgentEncoder:
         self._end_step()
 
     def interrupts(self) -> list[JsonObject]:
-        """What this agent and its sub-agents wait for."""
+        """The interrupts of this agent and its sub-agents."""
         own: JsonObject = {} if self._output.agent is None else {AGENT: self._output.agent}
         mine = [{**one, **own} for one in (*self.calls.interrupts(), *self._interrupts)]
         return mine + [one for agent in self._agents.values() for one in agent.interrupts()]
@@ -412,7 +412,7 @@ class AgentEncoder:
     def encode(self, chunk: Chunk) -> None:
         """Encode a chunk. One without an event becomes a custom event that only Partita reads."""
         if not isinstance(chunk, chunks.UnknownChunk) and chunk.extra:
-            self._output.lose("", dict(chunk.extra))
+            self._output.report_loss("", dict(chunk.extra))
         if isinstance(chunk, Text | Reasoning):
             self._texts.encode(chunk)
         elif isinstance(chunk, chunks.ToolInputDelta | Input | Approval | Output):
@@ -433,19 +433,19 @@ class AgentEncoder:
                 self._close_blocks()
                 self._end_step()
             case chunks.StepReset():
-                self._output.lose("", "reset-step", "events that were sent cannot be taken back")
+                self._output.report_loss("", "reset-step", "events that were sent cannot be taken back")
             case chunks.SteeringMessageChunk(parts=(TextPart() as text,)) if text == TextPart(text.text):
                 self._encode_steering(chunk.id, text.text)
             case chunks.ChildChunk(path=(call, *rest)):
                 agent = self._agents.get(call) or self._start_agent(call, chunk.chunk)
                 agent.encode(chunks.ChildChunk(tuple(rest), chunk.chunk) if rest else chunk.chunk)
             case chunks.ChildChunk():
-                self._output.lose("", to_json(chunk), "its path is empty")
+                self._output.report_loss("", to_json(chunk), "its path is empty")
             case _:
                 value, type_ = to_json(chunk), chunks.type_of(chunk)
                 self._output.emit("CUSTOM", name=f"{events.CHUNK}{type_}", value=value)
                 why = f"there is no event for {type_}: it is a custom one"
-                self._output.lose("", value, why, "changed")
+                self._output.report_loss("", value, why, "changed")
 
     def _close_blocks(self) -> None:
         self._texts.close()
@@ -493,19 +493,19 @@ class AgentEncoder:
         if chunk.type == events.INTERRUPT and is_object(data):
             self._interrupts.append(data)
         elif chunk.type in (events.REST, events.INTERRUPT):
-            output.lose("data", data, "it was a member of another event", "minor")
+            output.report_loss("data", data, "it was a member of another event", "minor")
         elif (event := _event_of(chunk)) is not None:
             if chunk.type == events.EVENT:
                 output.run.events.append(event)
             else:
                 output.emit_event(event)
             for name, value in without(marks, *(("id",) if chunk.type == events.ACTIVITY else ())).items():
-                output.lose(name, value, NO_PLACE, "minor")
+                output.report_loss(name, value, NO_PLACE, "minor")
         else:
             more = {"metadata": marks} if marks else {}
             output.emit_event({"type": "CUSTOM", "name": chunk.name, "value": data, **more})
             if chunk.data is UNSET:
-                output.lose("data", None, REQUIRED, "repaired")
+                output.report_loss("data", None, REQUIRED, "repaired")
 
     # Sub-agents
 
@@ -533,11 +533,11 @@ class AgentEncoder:
         if isinstance(chunk, chunks.ErrorChunk):
             self._error = chunk.error_text
             why = "a sub-agent ends with its last error"
-            self._output.lose("errorText", chunk.error_text, why, "minor")
+            self._output.report_loss("errorText", chunk.error_text, why, "minor")
             return
         if isinstance(chunk, chunks.MessageAbort):
             why = "there is no event for a sub-agent that was stopped"
-            self._output.lose("reason", chunk.reason, why)
+            self._output.report_loss("reason", chunk.reason, why)
             return
         if isinstance(chunk, MessageStart):
             self.start_message(chunk.message_id)
@@ -547,7 +547,7 @@ class AgentEncoder:
             self._result = found["result"]
         known = ("name", "description", "result", "parentToolCallId", "parentSubagentRunId")
         if rest := {**without(metadata, NAMESPACE), **without(found, *known)}:
-            self._output.lose("messageMetadata", rest, "sub-agents have no metadata")
+            self._output.report_loss("messageMetadata", rest, "sub-agents have no metadata")
 
     def end(self) -> None:
         """End this sub-agent."""
@@ -561,7 +561,7 @@ class AgentEncoder:
 
 
 def _event_of(chunk: DataChunk) -> JsonObject | None:
-    """The event that data stand for, if they do."""
+    """Return the event that is kept in data, if there is one."""
     type_, data = chunk.type, chunk.data
     if type_ == events.EVENT:
         return data if is_object(data) and isinstance(data.get("type"), str) else None

@@ -1,7 +1,7 @@
 """Chunks → AG-UI events.
 
-The chunks of a stream are one run, also if they are of several messages. The run ends when the chunks end:
-only then is it known which calls still wait for an answer.
+The chunks of a stream form one run, even if they are of several messages. The run ends when the chunks end:
+only then is it known which calls still wait for a result.
 
 Events: https://docs.ag-ui.com/concepts/events
 """
@@ -32,11 +32,11 @@ from .wire import NAMESPACE
 VERSION: Final = "1.0"
 
 AT_START: Final = ("threadId", "runId", "protocolVersion", "parentRunId", "input", "timestamp", "steps")
-"""Notes in the metadata of a message that are members of other events than the end of the run."""
+"""Notes in the metadata of a message for other events than the end of the run."""
 
 
 class AgUiEncoder:
-    """Chunks in, events out. One encoder writes one run."""
+    """Encodes the chunks of one run as events."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class AgUiEncoder:
             self._forget(thread_id, run_id)
 
     def _forget(self, thread_id: str | None, run_id: str | None) -> None:
-        """Start another run, in which only the ids of the message are known."""
+        """Start another run, which keeps only the ids of the message."""
         self._agent.close()
         self._agent.calls.forget()
         self._agent.ids.end_step()
@@ -77,7 +77,7 @@ class AgUiEncoder:
 
     @property
     def losses(self) -> Sequence[Loss]:
-        """What the events do not have so far. A path begins with the number of the chunk."""
+        """The losses so far. A path begins with the number of the chunk."""
         return self._run.losses
 
     def feed(self, chunk: Chunk) -> list[Json]:
@@ -99,10 +99,10 @@ class AgUiEncoder:
             case MessageAbort():
                 self._is_aborted = True
                 if chunk.reason is not None:
-                    self._output.lose("reason", chunk.reason, "a cancelled run has no reason")
+                    self._output.report_loss("reason", chunk.reason, "a cancelled run has no reason")
             case ErrorChunk():
                 if self._errors:
-                    self._output.lose("errorText", chunk.error_text, "a run has one error, the first")
+                    self._output.report_loss("errorText", chunk.error_text, "a run has one error, the first")
                 self._errors.append(chunk.error_text)
             case _:
                 self._agent.encode(chunk)
@@ -153,12 +153,12 @@ class AgUiEncoder:
             self._agent.next_step = steps[-1]
 
     def _compare_ids(self, metadata: Json | UnsetType) -> None:
-        """Report the ids of a run that ends with others than it began with."""
+        """Report the ids of a run that differ at its end."""
         found = _notes(metadata)
         for name, own in (("threadId", self._thread_id), ("runId", self._run_id)):
             if found.get(name, own) != own:
                 path = f"messageMetadata.{NAMESPACE}.{name}"
-                self._output.lose(path, found[name], "the run began with another id")
+                self._output.report_loss(path, found[name], "the run began with another id")
 
     def _end(self, interrupts: list[JsonObject]) -> None:
         metadata: JsonObject = self._metadata if is_object(self._metadata) else {}
@@ -185,7 +185,7 @@ class AgUiEncoder:
         if interrupts:
             return {"type": "interrupt", "interrupts": interrupts}
         outcome: JsonObject = {"type": "success", **(noted if is_object(noted) else {})}
-        if pending := self._agent.calls.unanswered():
+        if pending := self._agent.calls.open_calls():
             outcome["pendingToolCallIds"] = pending
         return outcome
 
@@ -195,7 +195,7 @@ def _notes(metadata: Json | UnsetType) -> JsonObject:
 
 
 def _usage(metadata: JsonObject) -> list[Json] | None:
-    """The usage of a run: an entry for each model. Usage that came from AG-UI is written as it was."""
+    """Return the usage of a run: an entry for each model. Usage from AG-UI is written unchanged."""
     usage = metadata.get("usage")
     if not is_object(usage):
         return None

@@ -1,4 +1,4 @@
-"""What the decoder and the encoder of AG-UI events share: names of data chunks, and token counts.
+"""Shared by the decoder and the encoder of AG-UI events: names of data chunks, and token counts.
 
 Source: https://docs.ag-ui.com/concepts/events, https://ag-ui.com/spec/1.0/schema.json
 """
@@ -12,7 +12,7 @@ from partita.types.json import Json, JsonObject
 from .parts import read_encrypted_value
 from .wire import ENCRYPTED, NAMESPACE
 
-# Types of data chunks that stand for an event
+# Types of data chunks with an event
 
 PREFIX: Final = f"data-{NAMESPACE}-"
 STATE: Final = f"{PREFIX}state"
@@ -25,7 +25,7 @@ INTERRUPT: Final = f"{PREFIX}interrupt"
 MESSAGE: Final = f"{PREFIX}message"
 """A streamed message that is neither of the assistant nor of the user."""
 EVENT: Final = f"{PREFIX}event"
-"""An event that fits nowhere."""
+"""An unknown or unexpected event."""
 REST: Final = f"{PREFIX}rest"
 """The members of an event that its chunk has no field for."""
 
@@ -44,7 +44,7 @@ EVENT_DATA: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 """Events whose members are the data of the chunk, and the members that they must have."""
 
 CHUNK: Final = "partita."
-"""The start of the name of a custom event that holds a chunk without an event of its own."""
+"""The prefix of the names of custom events with a chunk for which AG-UI has no event."""
 
 COUNTS: Final[Mapping[str, str]] = {
     "inputTokens": "inputTokens",
@@ -58,7 +58,7 @@ COUNTS: Final[Mapping[str, str]] = {
 
 
 def event_metadata(members: JsonObject) -> JsonObject | None:
-    """Provider metadata with the members of events, and with what their encrypted value holds for others."""
+    """Provider metadata with the members of events, and with that in their encrypted value."""
     if not members:
         return None
     others: Json = read_encrypted_value(members.get(ENCRYPTED))

@@ -2,7 +2,7 @@
 
 An assistant message of AG-UI is one text, then calls. So a canonical message is written as a message for each
 step: the first has its id, step K has `ID#K`, and its results are `ID#K:results`, `ID#K:results:2` and so on,
-which are the ids that `fold` uses. Reasoning is a message of its own before the step. Messages
+which are the ids that `fold` uses. Reasoning is a separate message before the step. Messages
 of a sub-agent name it in `subagentRunId`; here that is the id of the call that started it, and they are
 written after the call. An activity is an event with data.
 
@@ -89,7 +89,7 @@ REQUEST: Final = frozenset(
 
 @limited_depth()
 def load(payload: Json) -> Loaded:
-    """Read a list of messages or events, or the input of a run, whose other members are the request."""
+    """Read a list of messages or events, or the input of a run with a request."""
     request = None
     if is_object(payload) and is_array(payload.get("messages")) and not _is_event(payload):
         request = _read_request(payload)
@@ -120,13 +120,13 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
 
 
 def _write_request(messages: list[Json], request: Request, thread_id: str, writer: "Writer") -> JsonObject:
-    """The input of a run. It must name a thread and a run: those of the settings, or generated ones."""
+    """Return the input of a run, with the thread and the run of the settings, or generated ones."""
     payload: JsonObject = {"threadId": thread_id, "runId": "run-1"}
     for name, value in payload.items():
         if name not in request.settings:
             writer.repaired(f"$.settings.{name}", value, REQUIRED)
     for name, value in request.settings.items():
-        if name in REQUEST or name == "tools":  # that are no list
+        if name in REQUEST or name == "tools":  # that are not a list
             payload[name] = value
         else:
             loss = Loss.of(f"$.settings.{name}", value, NO_PLACE)
@@ -176,13 +176,13 @@ _NUMBERED: Final = re.compile(r"(.*#\d+:results):\d+", re.DOTALL)
 
 
 def results_group(message_id: str) -> str:
-    """The id that all results of a step have in common."""
+    """The prefix of the ids of the results of a step."""
     found = _NUMBERED.fullmatch(message_id) if ":results:" in message_id else None
     return found[1] if found else message_id
 
 
 def unused_id(message_id: str, used: dict[str, int]) -> str:
-    """An id for a result: the given one, or the next one of its group."""
+    """Return an unused id for a result: the given one, or the next one of its group."""
     if message_id not in used:
         used[message_id] = 1
         return message_id
@@ -199,12 +199,12 @@ def unused_id(message_id: str, used: dict[str, int]) -> str:
 
 
 class Reader:
-    """Reads messages. The place of a message is its index, that of a part has the part's number, too."""
+    """Reads messages. The position of a message is its index, that of a part also has its number."""
 
     def __init__(self, payload: Sequence[Json], root: str) -> None:
         self.positions: dict[Position, Any] = {}
         self.calls: dict[str, Position] = {}
-        """The first call with each id. It has the messages of the sub-agent of that name after it."""
+        """The first call with each id. The messages of the sub-agent with that name follow it."""
         self._root = root
         self._repairs: list[Loss] = []
         self._read: list[AgentReader] = []
@@ -230,7 +230,7 @@ class Reader:
         self.messages = self.read_agent(UNSET)
 
     def losses(self) -> Iterator[Loss]:
-        """Ids that were added, and results whose place is not kept."""
+        """Ids that were added, and results whose position is not kept."""
         yield from self._repairs
         for read in self._read:
             yield from misplaced_results(read.messages, [self._path(index) for index in read.indexes])
@@ -249,7 +249,7 @@ class Reader:
         return f"{self._root}[{index}]"
 
     def _read_unusual(self, raw: Json, index: int) -> tuple[Any, Any]:
-        """A message that has no id, or whose role is not known, and its sub-agent. The latter is not read."""
+        """Return a message without an id or with an unknown role, and its sub-agent."""
         path = self._path(index)
         if is_object(raw) and "id" not in raw:
             id_ = f"message-{index + 1}"
@@ -262,14 +262,14 @@ class Reader:
         return message, message.subagent_run_id
 
     def _check(self, extra: Mapping[str, Json], index: int) -> None:
-        """Refuse members of another type, which would be kept like unknown ones."""
+        """Raise an error for members of another type, which would be kept like unknown ones."""
         for name, codec in wire.CHECKED.items():
             if name in extra:
                 read_wire(codec, extra[name], f"{self._path(index)}.{name}", "leave it out, or repair it")
 
 
 class AgentReader:
-    """Reads the messages of one agent. In `messages` results and steps are apart."""
+    """Reads the messages of one agent. In `messages`, results and steps are separate."""
 
     def __init__(self, reader: Reader, found: Sequence[tuple[int, Any]]) -> None:
         """`found`: messages with their indexes.
@@ -300,7 +300,7 @@ class AgentReader:
             self._end_reasoning()
 
     def _other(self, message: Any, index: int) -> None:
-        """A message that is neither the assistant's nor a result."""
+        """Read a message that is neither of the assistant nor a result."""
         if is_object(message) or (type(message) is wire.Activity and message.activity_type is UNSET):
             raw: JsonObject = message if is_object(message) else to_json(message)
             event = AssistantMessage(id=raw["id"], type="event", content=[ForeignPart(NAME, raw)])
@@ -354,7 +354,7 @@ class AgentReader:
             self._open.setdefault(call.id, []).append(call.function.name)
 
     def _continue(self, message: wire.Assistant, index: int, parts: Sequence[AssistantPart]) -> bool:
-        """Add the next step of the last assistant message, if it is that. `join` brings them together."""
+        """Add the next step of the last assistant message, if it is one. `join` merges the steps."""
         if not self._steps:
             return False
         at, place = self._steps[0]
@@ -382,13 +382,13 @@ class AgentReader:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """The names of the calls by id. Of several calls with an id, the first counts."""
+        """Return the names of the calls by id. Of several calls with an id, the first one is used."""
         messages = [message for _, message in self._found if type(message) is wire.Assistant]
         calls = [call for message in messages for call in message.tool_calls or ()]
         return {call.id: call.function.name for call in reversed(calls)}
 
     def _end_reasoning(self) -> None:
-        """Reasoning without an assistant message after it is a message of its own."""
+        """End reasoning: without an assistant message after it, it is a separate message."""
         index, part = self._reasoning[0]
         message = AssistantMessage(id=part.id or "", content=[part for _, part in self._reasoning])
         self._add(with_message_notes(message, NAMESPACE, {ROLE: "reasoning"}), index, has_parts=False)
@@ -403,7 +403,7 @@ def _is_written(part: AssistantPart) -> bool:
 
 
 def _must_cut(parts: Sequence[LocatedPart], part: AssistantPart) -> bool:
-    """A text and reasoning must not follow a text or a call in one message."""
+    """Whether a part must start a message, because texts and reasoning cannot follow a text or a call."""
     if type(part) is not TextPart and type(part) is not ReasoningPart:
         return False
     kinds = [type(one.part) for one in parts]
@@ -411,7 +411,7 @@ def _must_cut(parts: Sequence[LocatedPart], part: AssistantPart) -> bool:
 
 
 class Writer:
-    """What the writers of all agents share."""
+    """The state that the writers of all agents share."""
 
     def __init__(self) -> None:
         self.payload: list[Wire | JsonObject] = []
@@ -422,7 +422,7 @@ class Writer:
         self.result_ids: dict[str, int] = {}
 
     def repaired(self, path: str, value: Json, why: str) -> None:
-        """Report what was added or changed because AG-UI demands it."""
+        """Report a value that was added or changed because AG-UI requires it."""
         self.record.losses.append(Loss.of(path, value, why, "repaired"))
 
 
@@ -453,7 +453,7 @@ class AgentWriter:
         return len(self._payload) - 1
 
     def _append_block(self, block: Any, id: str, metadata: Json = UNSET) -> int:
-        """Append a block, which is new, as a message with that id, and return its index."""
+        """Append a new block as a message with that id, and return its index."""
         force_setattr(block, "id", id)
         if is_object(metadata):
             force_setattr(block, "metadata", metadata)
@@ -521,7 +521,7 @@ class AgentWriter:
         self._record.add(step, place, positions)
 
     def _is_reasoning(self, message: AssistantMessage, start: int) -> bool:
-        """Whether the reasoning that was written from there on stands for the whole message."""
+        """Whether the message consists only of the reasoning that was written from that index."""
         is_noted = message_notes(message, NAMESPACE).get(ROLE) == "reasoning"
         return is_noted and len(self._payload) > start
 
@@ -536,7 +536,7 @@ class AgentWriter:
         self._record.add_boundaries(boundaries, REPORT.default)
 
     def _assistant(self, step: Step, text: TextPart | None, calls: Sequence[LocatedPart]) -> int:
-        """Append the message of a step. It has the id that its text or its calls came with, if they did."""
+        """Append the message of a step, with the id in the notes of its text or its calls if there is one."""
         message, is_first = step.message, step.number == 1
         if text is not None:
             known = notes(text.provider_metadata, NAMESPACE).get(MESSAGE_ID)
@@ -556,7 +556,7 @@ class AgentWriter:
         return self._append_block(block, known if isinstance(known, str) else id_, metadata)
 
     def _without_children(self, placed: LocatedPart) -> LocatedPart:
-        """A call without the messages of its sub-agent, if these are written."""
+        """Return a call without the messages of its sub-agent, if these are written."""
         part, path = placed
         is_home = type(part) is ToolCallPart and part.children and self._writer.calls.get(part.id) == path
         return LocatedPart(replace(part, children=()), path) if is_home else placed
@@ -600,7 +600,7 @@ class AgentWriter:
 
 
 def _is_unknown(value: Json) -> bool:
-    """Whether a message was kept whole: its role is not known, or it is an activity without a type."""
+    """Whether a message is kept as it is: its role is unknown, or it is an activity without a type."""
     if not is_object(value) or not isinstance(value.get("role"), str):
         return False
     is_activity = value["role"] == "activity" and not isinstance(value.get("activityType"), str)

@@ -57,8 +57,8 @@ REPORT: Final = Report(
     spelling=frozenset({MESSAGE_ID, PARENT, CONTENT_FORM, ROLE}),
 )
 
-# Metadata of other providers. `encryptedValue` is what a client stores for the agent and sends back, so it is
-# the place for signatures: https://docs.ag-ui.com/concepts/reasoning. Ours has a prefix.
+# Metadata of other providers. A client stores `encryptedValue` for the agent and sends it back, so it is the
+# place for signatures: https://docs.ag-ui.com/concepts/reasoning. Values of Partita have a prefix.
 
 PREFIX: Final = "partita:"
 
@@ -69,9 +69,9 @@ def other_metadata(metadata: JsonObject | None) -> JsonObject:
 
 
 def encrypted_value(metadata: JsonObject | None) -> str | UnsetType:
-    """The metadata of other providers as a value that only Partita reads.
+    """Return the metadata of other providers as a value that only Partita reads.
 
-    It is unset if there are none, or if the value of another agent is noted, which has to be sent back.
+    It is unset if there are none, or if a value of another agent is noted, which must be sent back.
     """
     others = other_metadata(metadata) if metadata else None
     if not others or ENCRYPTED in notes(metadata, NAMESPACE):
@@ -80,7 +80,7 @@ def encrypted_value(metadata: JsonObject | None) -> str | UnsetType:
 
 
 def read_encrypted_value(value: Json | UnsetType) -> JsonObject | None:
-    """The metadata in a value that `encrypted_value` has returned; `None` for any other."""
+    """Return the metadata in a value of `encrypted_value`; `None` for other values."""
     if not isinstance(value, str) or not value.startswith(PREFIX):
         return None
     text = value.removeprefix(PREFIX)
@@ -220,7 +220,7 @@ def write_reasoning(part: ReasoningPart) -> Wire:
 
 
 def parse_input(text: str) -> Json | UnsetType:
-    """The input of a call, given as text. An empty text is an empty object, a bad one is unset."""
+    """Parse the input of a call. An empty text is an empty object; invalid JSON is unset."""
     return read_arguments(text)[0] if text.strip() else {}
 
 
@@ -246,7 +246,7 @@ def write_call(part: ToolCallPart) -> Wire:
 
 
 def write_arguments(part: ToolCallPart) -> str:
-    """The input of a call as text: the text that it was read from, if the input is still the same."""
+    """Return the input of a call as text: the text that it was read from, unless the input changed."""
     text = notes(part.call_provider_metadata, NAMESPACE).get(RAW_INPUT)
     if isinstance(text, str) and part.input is not UNSET and parse_input(text) == part.input:
         return text
@@ -339,7 +339,7 @@ def read_system(message: wire.System | wire.Developer) -> SystemContent:
 
 
 def _with_residue(content: PromptT, blocks: tuple[Any, ...], message: wire.Message) -> PromptT:
-    """A content with the metadata of its message, and with what `write_prompt` does not write."""
+    """Return a content with the metadata of its message, and with what `write_prompt` does not write."""
     found = residue(write_prompt(content, blocks), replace(message, id="", metadata=UNSET))
     noted = add_notes(content.provider_metadata, NAMESPACE, found)
     return replace(content, metadata=message.metadata, provider_metadata=noted)
@@ -357,7 +357,7 @@ def write_prompt(content: SystemContent | UserContent, blocks: tuple[Any, ...]) 
 
 
 def is_plain(parts: Sequence[Any]) -> bool:
-    """Whether a content is one text without anything else, which is written as a string."""
+    """Whether a content is only one text, which is written as a string."""
     return len(parts) == 1 and type(parts[0]) is TextPart and parts[0].provider_metadata is None
 
 

@@ -5,8 +5,8 @@ a sub-agent become chunks for the call that started it; if no call did, one is a
 snapshots and unknown events become data. The `THINKING_*` events from before version 1.0 are read as
 reasoning (they have no ids: https://docs.ag-ui.com/concepts/events#deprecated-events).
 
-An encrypted value comes after the text or the call that it belongs to, so the chunk that ends one is emitted
-when the next event begins something else.
+An encrypted value follows the text or the call that it belongs to, so the chunk that ends one is emitted
+when the next event begins another one.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +46,7 @@ class Event:
         return self.raw.get(name)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A member that is a text. If it is missing or of another type, the event does not fit."""
+        """Return a member that is a text; raise an error if it is missing or of another type."""
         value = self.get(name)
         if value is None:
             value = default
@@ -55,7 +55,7 @@ class Event:
         return value
 
     def required(self, name: str) -> Json:
-        """A member that must not be missing."""
+        """Return a member; raise an error if it is missing."""
         self._read.add(name)
         return self.raw[name]
 
@@ -64,7 +64,7 @@ class Event:
         return without(self.raw, *self._read)
 
     def take_rest(self) -> JsonObject:
-        """The members that were not read, which are read now."""
+        """Return the members that were not read, and count them as read."""
         rest = self.rest()
         self._read.update(rest)
         return rest
@@ -116,7 +116,7 @@ class AgentStream:
         self._sink.append(chunks.ChildChunk(self.path, chunk) if self.path else chunk)
 
     def emit_event(self, event: Json) -> None:
-        """Keep an event that fits nowhere."""
+        """Keep an unknown or unexpected event."""
         self.emit(DataChunk(events.EVENT, event))
 
     def emit_rest(self, type: str, rest: JsonObject) -> None:
@@ -127,8 +127,8 @@ class AgentStream:
     # Blocks
 
     def start(self, block: Block, *, is_chunked: bool = False) -> None:
-        """A block starts. Reasoning has the notes of its span, if it is the first of it."""
-        self.settle()
+        """Start a block. The first reasoning of a span has its notes."""
+        self.end_last()
         if block.kind != CALL:
             span, self._empty_span = self._empty_span, None
             if block.key in self.open:
@@ -152,7 +152,7 @@ class AgentStream:
                 self.emit(chunks.ReasoningStart(block.id, metadata))
 
     def append(self, block: Block, delta: str) -> None:
-        """The next piece of a block."""
+        """Append to a block."""
         match block.kind:
             case "assistant":
                 self.emit(chunks.TextDelta(block.id, delta))
@@ -164,24 +164,24 @@ class AgentStream:
                     self.emit(chunks.ToolInputDelta(block.id, delta))
 
     def end(self, block: Block, notes: JsonObject) -> None:
-        """A block has ended."""
+        """End a block."""
         del self.open[block.key]
         if self.chunked is block:
             self.chunked = None
-        self.settle()
+        self.end_last()
         block.notes = {**block.notes, **notes}
         self._ended = block
 
-    def settle(self) -> None:
-        """Emit the end of what has ended, because something else begins."""
+    def end_last(self) -> None:
+        """Emit the end of the last block, because the next one begins."""
         ended = [self._ended, self.chunked and self.open.pop(self.chunked.key, None)]
         self._ended = self.chunked = None
         for block in filter(None, ended):
             self._emit_end(block)
 
     def close(self) -> None:
-        """Emit the end of everything that is open, except for calls, whose input is not complete."""
-        self.settle()
+        """Emit the end of all open blocks, except calls, whose input is not complete."""
+        self.end_last()
         for block in self.open.values():
             if block.kind != CALL:
                 self._emit_end(block)
@@ -222,13 +222,13 @@ class AgentStream:
     # Reasoning
 
     def start_span(self, id: str, notes: JsonObject) -> None:
-        """Reasoning starts, which may have several messages, or none."""
-        self.settle()
+        """Start reasoning, which may have several messages, or none."""
+        self.end_last()
         self._spans[id] = notes
         self._empty_span = id
 
     def end_span(self, id: str | None, notes: JsonObject) -> JsonObject:
-        """A span has ended, the last one if it has no id. Returns notes that have no place."""
+        """End a span, the last one if it has no id; return notes that could not be added."""
         id_ = next(reversed(self._spans), "") if id is None else id
         span = self._spans[id_]
         if self._empty_span == id_:  # without a message: it is one
@@ -244,7 +244,7 @@ class AgentStream:
         return {}
 
     def thought(self, *, is_new: bool) -> str:
-        """An id for reasoning in streams that have none."""
+        """Return an id for reasoning in streams without ids."""
         self._thoughts += is_new or not self._thoughts
         return f"thinking-{self._thoughts}"
 
@@ -266,28 +266,28 @@ class AgentStream:
     # Steps and results
 
     def _begin_step(self) -> None:
-        """A text or a call starts. After a result, that is another step."""
+        """Begin a text or a call, which after a result begins another step."""
         if self._needs_step:
             self._needs_step = False
             self.emit(chunks.StepStart())
 
     def start_step(self, name: str) -> None:
-        """A step with a name starts."""
-        self.settle()
+        """Start a step with a name."""
+        self.end_last()
         self.step_names.append(name)
         self._needs_step = False
         self.emit(MessageMetadata({NAMESPACE: {"steps": list(self.step_names)}}))
         self.emit(chunks.StepStart())
 
     def end_step(self) -> None:
-        """A step has ended."""
-        self.settle()
+        """End a step."""
+        self.end_last()
         self._needs_step = True
         self.emit(chunks.StepFinish())
 
     def add_call(self, id: str, name: str) -> str:
-        """Add a call for a sub-agent that none started."""
-        self.settle()
+        """Add a call for a sub-agent that no call started."""
+        self.end_last()
         self._begin_step()
         id_ = f"{id}:call" if id in self.known_calls else id
         self.known_calls.add(id_)
@@ -295,18 +295,18 @@ class AgentStream:
         return id_
 
     def emit_result(self, chunk: chunks.ToolOutputAvailable | chunks.ToolOutputChunk) -> None:
-        """A call has its result. What follows is another step."""
+        """Emit the result of a call. The next part begins another step."""
         self.emit(chunk)
         self.unanswered.pop(chunk.tool_call_id, None)
         self._needs_step = True
 
 
-# What each event does. An event that does not fit raises an error, and is kept. So are members that a handler
-# does not read.
+# Handlers of events. An unexpected event raises an error, and is kept. Members that a handler does not read
+# are kept too.
 
 
 def _block(agent: AgentStream, event: Event) -> None:
-    """A text, reasoning or a call starts, continues or ends. `…_CHUNK` is all of that in one event."""
+    """Start, continue or end a text, reasoning or a call. `…_CHUNK` does all of that in one event."""
     prefix, _, phase = event.type.rpartition("_")
     is_call, is_chunk, current = prefix == "TOOL_CALL", phase == "CHUNK", agent.chunked
     if prefix.startswith("THINKING"):
@@ -364,7 +364,7 @@ def _result(agent: AgentStream, event: Event) -> None:
     _read_role(event)
     if block := agent.open.get((True, id_)):
         agent.end(block, {})
-    agent.settle()
+    agent.end_last()
     if id_ not in agent.known_calls:
         raise KeyError(id_)
     metadata = event_metadata(event.take_rest())
@@ -386,20 +386,20 @@ def _step(agent: AgentStream, event: Event) -> None:
 
 
 def _custom(agent: AgentStream, event: Event) -> None:
-    """Data of the application, or a chunk without an event of its own."""
+    """Read data of the application, or a chunk for which AG-UI has no event."""
     name, value = event.text("name"), event.required("value")
     match event.raw.get("metadata"):
         case _ if name.startswith(events.CHUNK):
             agent.emit(read_chunk(value))
-        case {**marks} if _are_marks(marks):
+        case {**marks} if _is_from_encoder(marks):
             event.get("metadata")
             agent.emit(DataChunk(f"data-{name}", value, marks.get("id"), marks.get("transient")))
         case _:
             agent.emit(DataChunk(f"data-{name}", value))
 
 
-def _are_marks(metadata: JsonObject) -> bool:
-    """Whether metadata are what the encoder writes for a data chunk."""
+def _is_from_encoder(metadata: JsonObject) -> bool:
+    """Whether metadata was written by the encoder for a data chunk."""
     id_, transient = metadata.get("id"), metadata.get("transient")
     is_typed = isinstance(id_, str | None) and isinstance(transient, bool | None)
     return is_typed and metadata.keys() <= {"id", "transient"}
@@ -436,7 +436,7 @@ HANDLERS: Final[Mapping[str, Callable[[AgentStream, Event], None]]] = {
 
 
 class AgUiDecoder:
-    """Events in, chunks out. One decoder reads one run."""
+    """Decodes the events of one run."""
 
     def __init__(self) -> None:
         self._sink: list[Chunk] = []
@@ -481,7 +481,7 @@ class AgUiDecoder:
         self._main.begin(_run_metadata(event))
 
     def _end_run(self, event: Event) -> None:
-        """The run is complete, was cancelled, or waits for an answer."""
+        """End the run, which is complete, was cancelled, or waits for a response."""
         self._close()
         outcome = event.raw.get("outcome")
         kind = outcome.get("type") if is_object(outcome) else None
@@ -514,7 +514,7 @@ class AgUiDecoder:
         self._main.emit(MessageFinish("error", metadata))
 
     def _interrupt(self, interrupt: Json) -> None:
-        """The run waits: for the approval of a call, or for anything else."""
+        """Read an interrupt: the run waits for the approval of a call, or for another response."""
         if not is_object(interrupt) or not isinstance(id_ := interrupt.get("id"), str):
             self._main.emit(DataChunk(events.INTERRUPT, interrupt))
             return
@@ -529,7 +529,7 @@ class AgUiDecoder:
     # Sub-agents
 
     def _agent(self, id_: Json) -> AgentStream:
-        """The agent of an event. A sub-agent that was not announced gets a call of its own."""
+        """Return the agent of an event. For an unknown sub-agent, a call is added."""
         if not isinstance(id_, str):
             return self._main
         return self._agents.get(id_) or self._start_agent(id_, {"name": id_})
@@ -556,7 +556,7 @@ class AgUiDecoder:
             name = about.get("name")
             call = parent.add_call(id_, name if isinstance(name, str) else id_)
             added = (parent, call)
-        parent.settle()
+        parent.end_last()
         agent = self._agents[id_] = AgentStream(self._sink, (*parent.path, call))
         agent.added_call = added
         agent.begin({NAMESPACE: about}, id_)
@@ -578,7 +578,7 @@ class AgUiDecoder:
 
 
 def _run_metadata(event: Event, **notes: Json) -> JsonObject:
-    """What an event reports about the run, as metadata of its message."""
+    """Return the members of an event about the run as metadata of its message."""
     metadata: JsonObject = {}
     if is_object(given := event.raw.get("metadata")):
         metadata |= given
@@ -595,7 +595,7 @@ def _run_metadata(event: Event, **notes: Json) -> JsonObject:
 
 
 def _counts(usage: list[Json]) -> JsonObject:
-    """The counts of all models of a run."""
+    """Return the sum of the counts of all models of a run."""
     counts: JsonObject = {}
     for name, theirs in events.COUNTS.items():
         found = [one[theirs] for one in usage if is_object(one) and type(one.get(theirs)) is int]

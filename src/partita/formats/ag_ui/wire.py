@@ -25,18 +25,18 @@ MESSAGE_ID: Final = "messageId"
 PARENT: Final = "parentMessageId"
 
 MAX_DEPTH: Final = 32
-"""How deep sub-agents are nested. Deeper ones are treated as if no call had started them."""
+"""How deep sub-agents are nested. Deeper ones are treated as if no call started them."""
 
 
 class Base(Wire, rename="camel", kw_only=True):
-    """What all wire types have: camelCase names."""
+    """The base of all wire types, with camelCase names."""
 
 
 # Parts of contents
 
 
 class Source(Base, tag_field="type", kw_only=True):
-    """Where the data of a file are."""
+    """The source of the data of a file."""
 
     value: str
     mime_type: str | UnsetType = UNSET
@@ -66,7 +66,7 @@ AnySource: TypeAlias = DataSource | UrlSource | FileSource | UnknownSource
 
 
 class Part(Base, tag_field="type", kw_only=True):
-    """What all parts may have."""
+    """Members that all parts may have."""
 
     id: str | UnsetType = UNSET
     metadata: JsonObject | UnsetType = UNSET
@@ -121,7 +121,7 @@ CONTENT: Final[Codec[tuple[AnyPart, ...]]] = Codec(tuple[AnyPart, ...])
 
 
 class Message(Base, tag_field="role", kw_only=True):
-    """What all messages have. `encryptedValue` is opaque data of a provider that clients send back."""
+    """Members of all messages. `encryptedValue` is opaque data of a provider that clients send back."""
 
     id: str
     subagent_run_id: str | UnsetType = UNSET
@@ -186,7 +186,7 @@ class Tool(Message, tag="tool", kw_only=True):
 
 
 class Reasoning(Message, tag="reasoning", kw_only=True):
-    """Reasoning, which is a message of its own before the answer."""
+    """Reasoning, which is a separate message before the response."""
 
     content: str
 

@@ -1,1 +1,1 @@
-"""Gemini CLI: the chats it records, and what it prints with `--output-format stream-json`."""
+"""Gemini CLI: the chats it records, and its output with `--output-format stream-json`."""

@@ -8,8 +8,8 @@
 | with `sessionId` and `projectHash` | a header |
 
 Source: `packages/core/src/services/chatRecordingService.ts` in https://github.com/google-gemini/gemini-cli.
-What a rewind drops becomes a branch. What a compaction drops stays where it was, above a notice that names
-it; what replaces it is internal, since it repeats what was said. Chats must be read from their beginning:
+Messages that a rewind drops become a branch. Those that a compaction drops stay in place, above a notice that
+names them; their replacements are internal, because they repeat others. Chats must be read from the start:
 the effect of a record depends on those before it.
 """
 
@@ -58,7 +58,7 @@ class GeminiChatDecoder:
             self._messages.notice("gemini-unknown", record, internal=True)
 
     def finish(self) -> None:
-        """The chat has ended, for now or for good."""
+        """Read what is pending, because the chat has ended, at least for now."""
         self._messages.end_turn()
 
     def _header(self, session: str, record: JsonObject) -> None:
@@ -102,12 +102,12 @@ class GeminiChatDecoder:
             self._replace(messages if is_array(messages) else [messages])
 
     def _rewind(self, target: str) -> None:
-        """Drop a message and all after it; of a message that is not there, all (as Gemini CLI does)."""
+        """Drop a message and all after it; drop all messages if it is not found, as Gemini CLI does."""
         if self._prefix + target not in self._timeline:
             self._sink.report_unknown("rewind to an unknown message", detail=target)
         dropped = self._timeline.drop(self._prefix + target)
         if dropped:
-            self._leave(dropped, self._timeline.parent(dropped[0]))
+            self._begin_branch(dropped, self._timeline.parent(dropped[0]))
 
     def _replace(self, messages: list[Json]) -> None:
         records: dict[str, JsonObject] = {}
@@ -115,7 +115,7 @@ class GeminiChatDecoder:
             if _has_id(message):
                 records[self._prefix + message["id"]] = message
             else:
-                self._sink.report_unknown("a message that is none")
+                self._sink.report_unknown("a message without an id")
                 self._messages.notice("gemini-unknown", message, internal=True)
         gone = self._timeline.missing(list(records))
         before = self._timeline.parent(gone[0]) if gone else self._timeline.root
@@ -126,9 +126,9 @@ class GeminiChatDecoder:
         for id_, record in records.items():
             self._messages.message(id_, record, is_copy=is_compaction)
         if gone and not is_compaction:
-            self._leave(gone, self._timeline.last or before)
+            self._begin_branch(gone, self._timeline.last or before)
 
-    def _leave(self, dropped: list[str], tail: str) -> None:
+    def _begin_branch(self, dropped: list[str], tail: str) -> None:
         """End a branch with a notice, and continue after `tail`."""
         self._messages.notice("gemini-rewind", {"dropped": dropped})
         self._timeline.tail = tail
@@ -162,7 +162,7 @@ def _load_records(records: Sequence[Json]) -> Loaded:
 
 
 def _facts_of(record: Json) -> set[Fact]:
-    """The facts that a record states."""
+    """Return the facts in a record."""
     facts = message_facts(_load_records([record]).messages)
     return facts | {KNOWN} if is_object(record) and record.keys() & {"$set", "$rewindTo"} else facts
 

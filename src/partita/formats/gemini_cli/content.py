@@ -43,12 +43,12 @@ def items_of(content: Json) -> Iterator[Json]:
             yield {"text": item} if isinstance(item, str) else item
 
 
-def shown(item: Json) -> Shown | None:
+def read_content(item: Json) -> Shown | None:
     """A text or a file; `None` for other parts."""
     if not is_object(item):
         return None
     if isinstance(text := item.get("text"), str):
-        return TextPart(text, provider_metadata=leftovers(without(item, "text")))
+        return TextPart(text, provider_metadata=other_members(without(item, "text")))
     if is_object(blob := item.get("inlineData")) and isinstance(data := blob.get("data"), str):
         media_type = text_or(blob.get("mimeType"), OCTETS)
         rest = without(item, "inlineData")
@@ -71,13 +71,13 @@ def call_of(item: Json) -> JsonObject | None:
     return call if is_object(call) else None
 
 
-def kept(item: Json) -> DataPart:
-    """A part that is kept as it is."""
+def kept_part(item: Json) -> DataPart:
+    """Return a part that is kept as it is."""
     return DataPart("gemini-part", item)
 
 
-def leftovers(fields: JsonObject) -> JsonObject | None:
-    """Members that parts have no field for, as metadata."""
+def other_members(fields: JsonObject) -> JsonObject | None:
+    """Return members that parts have no field for, as metadata."""
     return {KEY: fields} if fields else None
 
 
@@ -90,7 +90,7 @@ def joined_text(content: Json) -> str:
 def _file(url: str, media_type: str, blob: JsonObject, rest: JsonObject) -> ImagePart | FilePart:
     name = blob.get("displayName")
     name = name if isinstance(name, str) else None
-    metadata = leftovers({**without(blob, "mimeType", "displayName"), **rest})
+    metadata = other_members({**without(blob, "mimeType", "displayName"), **rest})
     if media_kind(media_type) == "image":
         return ImagePart(url, media_type, name, provider_metadata=metadata)
     return FilePart(url, media_type, name, provider_metadata=metadata)
@@ -102,8 +102,8 @@ RUNNING: Final = ("validating", "scheduled", "executing", "awaiting_approval")
 ENDED: Final = ("success", "error", "cancelled")
 
 CANCELLED: Final = "[Operation Cancelled] Reason: "
-REFUSALS: Final = ("User did not allow", "User denied")
-"""How the reason of a call begins that the user denied."""
+DENIAL_PREFIXES: Final = ("User did not allow", "User denied")
+"""Prefixes of the reasons of calls that the user denied."""
 
 SHELL: Final = "run_shell_command"
 EXIT_CODE: Final = "\nExit Code: "
@@ -167,7 +167,7 @@ def _bare(response: Json) -> ToolOutput:
 def _content_items(item: Json) -> Iterator[ContentItem]:
     response = response_of(item)
     if response is None:
-        yield shown(item) or ForeignPart(KEY, item)
+        yield read_content(item) or ForeignPart(KEY, item)
         return
     output = _bare(response.get("response"))
     if isinstance(output, TextOutput | ErrorTextOutput):
@@ -176,7 +176,7 @@ def _content_items(item: Json) -> Iterator[ContentItem]:
         yield ForeignPart(KEY, response["response"])
     inner = response.get("parts")
     for part in inner if is_array(inner) else ():
-        yield shown(part) or ForeignPart(KEY, part)
+        yield read_content(part) or ForeignPart(KEY, part)
 
 
 def _failed(output: ToolOutput) -> ToolOutput:
@@ -192,7 +192,7 @@ def _failed(output: ToolOutput) -> ToolOutput:
 def _stopped(text: str) -> ToolOutput:
     """A call that was denied or stopped."""
     reason = text.removeprefix(CANCELLED)
-    if reason.startswith(REFUSALS):
+    if reason.startswith(DENIAL_PREFIXES):
         return ExecutionDeniedOutput(reason)
     return InterruptedOutput("aborted", reason or None)
 
@@ -230,7 +230,7 @@ def agent_of(call: JsonObject) -> str | None:
 
 
 def calls_of(record: JsonObject) -> list[JsonObject]:
-    """The calls that a response records."""
+    """Return the calls in a response."""
     calls = record.get("toolCalls")
     return [call for call in calls if is_object(call)] if is_array(calls) else []
 
@@ -239,7 +239,7 @@ def calls_of(record: JsonObject) -> list[JsonObject]:
 
 
 def usage_of(tokens: Json) -> Usage | None:
-    """What a response consumed.
+    """Return the usage of a response.
 
     `input` includes the cached tokens. `output` does not include `thoughts`, which are billed like it; `tool`
     counts what tools of the API itself added to the prompt (`UsageMetadata` of the Gemini API).

@@ -1,4 +1,4 @@
-"""The messages of a chat of Gemini CLI: records → canonical messages, and the pieces of a response."""
+"""The messages of a chat of Gemini CLI: records → canonical messages, and the items of a response."""
 
 from collections.abc import Callable, Container, Iterator
 from datetime import datetime
@@ -47,11 +47,11 @@ from .content import (
     calls_of,
     items_of,
     joined_text,
-    kept,
-    leftovers,
+    kept_part,
+    other_members,
+    read_content,
     response_of,
     result_of,
-    shown,
     usage_of,
 )
 
@@ -59,13 +59,13 @@ PROVIDER: Final = "google"
 PROMPT_LENGTH: Final = 200
 STATUSES: Final = (*RUNNING, *ENDED)
 
-# Records and the pieces of a response
+# Records, and the items of a response
 
 Kind: TypeAlias = Literal["prompt", "context", "results", "response", "notice", "unknown"]
 
 CONTEXT: Final = "<session_context>"
-PLACES: Final = ("Workspace Directories:**\n  - ", "working in the directory: ")
-"""What precedes the folder of the project in a context, in newer and older versions."""
+FOLDER_PREFIXES: Final = ("Workspace Directories:**\n  - ", "working in the directory: ")
+"""The texts before the folder of the project in a context, in newer and older versions."""
 
 NOTICES: Final = frozenset({"info", "warning", "error"})
 STOPPED: Final = "Request cancelled."
@@ -86,8 +86,8 @@ CHECKS: Final[dict[str, Callable[[Json], bool]]] = {
 """The types of the members of a response. One of another type is kept as it is."""
 
 
-class Piece(NamedTuple):
-    """One part of a response, in the order of display. A call has its id as `key`."""
+class ResponseItem(NamedTuple):
+    """An item of a response, in the order of display. A call has its id as `key`."""
 
     kind: Literal["thought", "content", "call"]
     key: str
@@ -109,7 +109,7 @@ def kind_of_record(record: JsonObject) -> Kind:
 
 def folder_in(context: str) -> str | None:
     """The folder of the project that a context names."""
-    for before in PLACES:
+    for before in FOLDER_PREFIXES:
         _, found, rest = context.partition(before)
         if found:
             return rest.partition("\n")[0].strip() or None
@@ -117,12 +117,12 @@ def folder_in(context: str) -> str | None:
 
 
 def user_parts(record: JsonObject) -> tuple[UserPart, ...]:
-    """The parts of a user's message. Results of tools are with their calls: here they have only an id."""
+    """Return the parts of a user message. Results of tools are in their calls: here they have only an id."""
     parts: list[UserPart] = []
     for item in items_of(record.get("content")):
         response = response_of(item)
         if response is None:
-            parts.append(shown(item) or kept(item))
+            parts.append(read_content(item) or kept_part(item))
         else:
             parts.append(DataPart("gemini-result", {"id": response.get("id"), "name": response.get("name")}))
     return tuple(parts)
@@ -144,11 +144,11 @@ def metadata_of(record: JsonObject, unknown: list[str]) -> Json | UnsetType:
     own = {key: record[key] for key in unknown}
     if (display := record.get("displayContent")) is not None and display != record.get("content"):
         own["displayContent"] = display
-    return {**metadata, **(leftovers(own) or {})} or UNSET
+    return {**metadata, **(other_members(own) or {})} or UNSET
 
 
 def unknown_members(record: JsonObject) -> list[str]:
-    """The members of a message that are not understood."""
+    """Return the unknown members of a message."""
     known = FIELDS.get(record["type"], COMMON)
     unknown = [] if record.keys() <= known else [key for key in record if key not in known]
     if record["type"] == "gemini":
@@ -156,44 +156,44 @@ def unknown_members(record: JsonObject) -> list[str]:
     return unknown
 
 
-def pieces_of(record: JsonObject) -> list[Piece]:
+def items_of_response(record: JsonObject) -> list[ResponseItem]:
     """The thoughts, the content and the calls of a response."""
     thoughts = record.get("thoughts")
-    pieces = [Piece("thought", "", thought) for thought in (thoughts if is_array(thoughts) else ())]
+    items = [ResponseItem("thought", "", thought) for thought in (thoughts if is_array(thoughts) else ())]
     calls: dict[str, JsonObject] = {}
     for call in calls_of(record):
         calls[_name(call, record, calls)] = call
     for item in items_of(record.get("content")):
         asked = call_of(item)
         if asked is None:
-            pieces.append(Piece("content", "", item))
+            items.append(ResponseItem("content", "", item))
         elif asked.get("id") not in calls:
             calls[_name(asked, record, calls)] = asked
-    return pieces + [Piece("call", name, call) for name, call in calls.items()]
+    return items + [ResponseItem("call", name, call) for name, call in calls.items()]
 
 
-def extends(before: list[Piece], pieces: list[Piece]) -> bool:
-    """Whether a response only grew: new pieces at the end, calls that continued."""
-    return len(before) <= len(pieces) and all(
+def extends(before: list[ResponseItem], items: list[ResponseItem]) -> bool:
+    """Whether a response only has new items at the end, or calls that continued."""
+    return len(before) <= len(items) and all(
         old == new
         or (old.kind == new.kind == "call" and old.key == new.key and _continues(old.value, new.value))
-        for old, new in zip(before, pieces, strict=False)
+        for old, new in zip(before, items, strict=False)
     )
 
 
 def _continues(old: JsonObject, new: JsonObject) -> bool:
-    """Whether a call is the same at a later time. No chunk removes a title."""
+    """Whether a call only continued. Chunks cannot remove a title."""
     return old.get("name") == new.get("name") and old.get("displayName") == new.get("displayName")
 
 
-def piece_chunks(piece: Piece, number: int) -> Iterator[Chunk]:
+def item_chunks(item: ResponseItem, number: int) -> Iterator[Chunk]:
     """The chunks of a piece of a response."""
-    if piece.kind == "call":
-        yield from call_chunks(piece.key, piece.value)
-    elif piece.kind == "thought":
-        yield from _thought(piece.value, str(number))
+    if item.kind == "call":
+        yield from call_chunks(item.key, item.value)
+    elif item.kind == "thought":
+        yield from _thought(item.value, str(number))
     else:
-        yield from _content(piece.value, str(number))
+        yield from _content(item.value, str(number))
 
 
 def _name(call: JsonObject, record: JsonObject, others: Container[str]) -> str:
@@ -212,13 +212,13 @@ def _thought(thought: Json, block: str) -> Iterator[Chunk]:
     subject, description = thought.get("subject"), thought.get("description")
     title = f"**{subject}**" if isinstance(subject, str) and subject else ""
     lines = [text for text in (title, description) if isinstance(text, str) and text]
-    yield ReasoningStart(block, leftovers(rest))
+    yield ReasoningStart(block, other_members(rest))
     yield ReasoningDelta(block, "\n".join(lines))
     yield ReasoningEnd(block)
 
 
 def _content(item: Json, block: str) -> Iterator[Chunk]:
-    part = shown(item)
+    part = read_content(item)
     if part is None:
         yield DataChunk("data-gemini-part", item)
     elif not isinstance(part, TextPart):
@@ -237,10 +237,10 @@ def _content(item: Json, block: str) -> Iterator[Chunk]:
 
 
 class Timeline(MessageTree):
-    """The list that records change, and the tree of all messages that were ever in it.
+    """The list of messages that records change, and the tree of all messages that were in it.
 
     A record may replace a message, drop all from one on, or replace the whole list. What was dropped remains
-    where it was, as a branch.
+    in its position, as a branch.
     """
 
     def __init__(self, sink: LogSink) -> None:
@@ -253,7 +253,7 @@ class Timeline(MessageTree):
         return id in self._order
 
     def position(self, id: str) -> TreePosition:
-        """The position of a message. A new one, or one that is listed again, is the last of the list."""
+        """Return the position of a message. A new one, or one that is added back, is the last of the list."""
         position = super().position(id)
         if id not in self._order:
             self._order[id] = None
@@ -261,7 +261,7 @@ class Timeline(MessageTree):
         return position
 
     def put(self, id: str) -> TreePosition:
-        """The position of a notice, which is in the tree and not in the list."""
+        """Return the position of a notice, which is in the tree and not in the list."""
         return super().position(id)
 
     def drop(self, id: str) -> list[str]:
@@ -288,15 +288,15 @@ class Timeline(MessageTree):
 
 
 class OpenResponse(NamedTuple):
-    """The response that may still grow, as it was last read."""
+    """The response that may still change, as it was last read."""
 
     id: str
-    pieces: list[Piece]
+    items: list[ResponseItem]
     metadata: Json
 
 
 class Messages:
-    """Adds messages at their places, and changes one that is written again."""
+    """Adds messages at their positions, and updates repeated ones."""
 
     def __init__(self, sink: LogSink, timeline: Timeline) -> None:
         self.is_branched = False
@@ -307,12 +307,12 @@ class Messages:
         self._waiting: set[str] = set()  # calls that have no output yet
         self._late: dict[
             str, tuple[ToolOutputChunk, int]
-        ] = {}  # outputs that came apart from their calls, with their lines
+        ] = {}  # outputs in separate records, with their lines
         self._notices = 0
         self._turn_begun = self._is_answered = self._has_prompt = False
 
     def begin_record(self) -> None:
-        """The next record begins. It begins at most one turn, even with several prompts."""
+        """Begin the next record. It begins at most one turn, even with several prompts."""
         self._turn_begun = False
 
     def set_time(self, value: Json) -> datetime | None:
@@ -325,7 +325,7 @@ class Messages:
         return time
 
     def message(self, id_: str, record: JsonObject, *, is_copy: bool) -> None:
-        """A message, new or written again. A copy replaces what a compaction dropped."""
+        """Add a new message, or update a repeated one. A copy replaces messages that a compaction dropped."""
         is_changed = self._timeline.is_changed(id_, record)
         if is_changed is None:
             self._sink.report_unknown("a message that is nested too deeply", detail=id_)
@@ -347,7 +347,7 @@ class Messages:
             self._sink.set_fact("leaf", self._timeline.tail)
 
     def notice(self, name: str, data: Json, *, id: str | None = None, internal: bool = False) -> None:
-        """A notice that we add after the last message."""
+        """Add a notice after the last message, which is not a record."""
         self._notices += 1
         id_ = f"{name}-{self._notices}" if id is None else id
         position = self._timeline.put(id_)
@@ -359,7 +359,7 @@ class Messages:
             self._sink.set_fact("leaf", self._timeline.tail)
 
     def end_turn(self) -> None:
-        """The current turn was completed, if the last response has no calls."""
+        """End the current turn as completed, if the last response has no calls."""
         self._open_response = None
         if self._is_answered:
             self._is_answered = False
@@ -388,7 +388,7 @@ class Messages:
             self._response(id_, record, time, metadata)
         elif kind == "notice":
             self._event(id_, time, notice_parts(record), not joined_text(record.get("content")), metadata)
-            self._noticed(record)
+            self._end_by_notice(record)
         else:
             self._user(kind, id_, record, time, metadata)
 
@@ -405,8 +405,8 @@ class Messages:
         envelope["type"] = "event"
         self._sink.add_message(SystemMessage(content=content, **envelope))
 
-    def _noticed(self, record: JsonObject) -> None:
-        """How a notice ends the turn. An error after the response is not about it."""
+    def _end_by_notice(self, record: JsonObject) -> None:
+        """End the turn as a notice reports. An error after the response is not of the turn."""
         text = joined_text(record.get("content"))
         if record["type"] == "error" and not self._is_answered:
             self._sink.end_turn("failed", text or None)
@@ -429,7 +429,7 @@ class Messages:
             self._sink.set_fact("cwd", folder)
 
     def _results(self, record: JsonObject) -> None:
-        """Results of tools apart from their calls, which usually have them too."""
+        """Add results of tools in separate records. Usually the calls have them too."""
         for item in items_of(record.get("content")):
             response = response_of(item)
             if response is None:
@@ -448,22 +448,22 @@ class Messages:
     # Responses
 
     def _response(self, id_: str, record: JsonObject, time: datetime | None, metadata: Json) -> None:
-        pieces = pieces_of(record)
+        items = items_of_response(record)
         before = self._open_response
         is_last = id_ not in self._timeline or (before is not None and before.id == id_)
-        if before is not None and before.id == id_ and extends(before.pieces, pieces):
+        if before is not None and before.id == id_ and extends(before.items, items):
             self._timeline.position(id_)
             if is_object(metadata) and metadata != before.metadata:
                 self._sink.append(id_, MessageMetadata(metadata))
         else:
             before = OpenResponse(id_, [], metadata)
             self._open(id_, record, time, metadata)
-        for number, piece in enumerate(pieces):
-            if number >= len(before.pieces) or before.pieces[number] != piece:
-                self._grow(id_, piece, number)
-        self._open_response = OpenResponse(id_, pieces, metadata)
+        for number, item in enumerate(items):
+            if number >= len(before.items) or before.items[number] != item:
+                self._grow(id_, item, number)
+        self._open_response = OpenResponse(id_, items, metadata)
         if is_last:
-            self._is_answered = bool(pieces) and pieces[-1].kind != "call"
+            self._is_answered = bool(items) and items[-1].kind != "call"
         self._consume(id_, record, time)
 
     def _open(self, id_: str, record: JsonObject, time: datetime | None, metadata: Json) -> None:
@@ -473,19 +473,19 @@ class Messages:
         self._sink.open(AssistantMessage(content=content, **envelope))
         self._sink.append(id_, StepStart())
 
-    def _grow(self, id_: str, piece: Piece, number: int) -> None:
-        if piece.kind != "call":
-            self._sink.append(id_, *piece_chunks(piece, number))
+    def _grow(self, id_: str, item: ResponseItem, number: int) -> None:
+        if item.kind != "call":
+            self._sink.append(id_, *item_chunks(item, number))
             return
         has_ended = False
-        for chunk in piece_chunks(piece, number):
+        for chunk in item_chunks(item, number):
             if isinstance(chunk, ToolOutputChunk):
                 has_ended = True
-                self.set_time(piece.value.get("timestamp"))
+                self.set_time(item.value.get("timestamp"))
             self._sink.append(id_, chunk)
-        self._called(id_, piece.key, piece.value, has_ended)
+        self._add_call(id_, item.key, item.value, has_ended)
 
-    def _called(self, id_: str, call_id: str, call: JsonObject, has_ended: bool) -> None:
+    def _add_call(self, id_: str, call_id: str, call: JsonObject, has_ended: bool) -> None:
         if has_ended:
             self._waiting.discard(call_id)
         elif (late := self._late.get(call_id)) is not None:

@@ -1,7 +1,7 @@
-"""What Gemini CLI prints with `--output-format stream-json` → chunks of one message.
+"""The output of Gemini CLI with `--output-format stream-json` → chunks of one message.
 
-Source: `packages/core/src/output/types.ts` in https://github.com/google-gemini/gemini-cli. What has no chunk
-of its own (the prompt, warnings, unknown events) becomes data. A step ends when all its calls have results
+Source: `packages/core/src/output/types.ts` in https://github.com/google-gemini/gemini-cli. Other events
+(the prompt, warnings, unknown events) becomes data. A step ends when all its calls have results
 and the model continues.
 """
 
@@ -35,7 +35,7 @@ FINISHED: Final = {"success": "stop", "error": "error"}
 
 
 class GeminiStreamDecoder:
-    """Events in, chunks out."""
+    """Decodes the events of one message."""
 
     def __init__(self) -> None:
         self._texts = 0
@@ -88,11 +88,11 @@ class GeminiStreamDecoder:
         if not isinstance(call, str):
             return [DataChunk("data-gemini-call", without(event, "type"))]
         chunks = [*self._step(), *self._text_end()]
-        own = self._own_id(call)
+        own = self._unique_id(call)
         self._open_calls.add(call)
         return [*chunks, ToolInputAvailable(own, name, event.get("parameters"))]
 
-    def _own_id(self, call: str) -> str:
+    def _unique_id(self, call: str) -> str:
         """The id of a call in the message: one that is reused after its result gets a number."""
         known = self._calls.get(call)
         if known is None or call in self._open_calls:
@@ -137,7 +137,7 @@ class GeminiStreamDecoder:
         return [*chunks, MessageFinish(reason, {KEY: own})]
 
     def _step(self) -> list[Chunk]:
-        """The model continues: in the current step, or in a new one after results."""
+        """Begin a step, unless the current one has no results."""
         chunks: list[Chunk] = []
         if self._is_step_open and self._had_results and not self._open_calls:
             chunks += self.finish()

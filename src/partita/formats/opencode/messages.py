@@ -1,4 +1,4 @@
-"""The messages of an OpenCode session: what is new in them, what they consumed, how they ended."""
+"""The messages of an OpenCode session: their changes, their token usage, and how they ended."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -27,8 +27,8 @@ from .parts import (
     STATUSES,
     STEPS,
     call_of,
+    change_chunks,
     child_of,
-    grown,
     is_injected,
     kind_of_part,
     output_of,
@@ -39,7 +39,7 @@ from .parts import (
     tool_chunks,
     user_part,
 )
-from .version_2 import ENDS, GENERATION, response_names
+from .version_2 import ENDS, VERSION_KEY, response_names
 
 # Token counts
 
@@ -76,7 +76,7 @@ class Tokens(NamedTuple):
 
 
 def tokens_of(raw: Json, *, apart: bool = False) -> Tokens | None:
-    """The counts, if any of them is not 0: those of a message that is not a response are 0."""
+    """Return the counts; `None` if all are 0, as those of a message that is not a response."""
     if not is_object(raw):
         return None
     cache = raw.get("cache")
@@ -94,7 +94,7 @@ def tokens_of(raw: Json, *, apart: bool = False) -> Tokens | None:
 
 
 def usage_of(tokens: Tokens, raw: Json) -> Usage:
-    """What a response consumed."""
+    """Return the usage of a response."""
     return Usage(
         input_tokens=tokens.prompt,
         output_tokens=tokens.written,
@@ -107,7 +107,7 @@ def usage_of(tokens: Tokens, raw: Json) -> Usage:
 
 
 def key_of(info: JsonObject, tokens: Tokens) -> str:
-    """The key of a response. Forks copy it with another id, and the same time, model and counts."""
+    """Return the key of a response. A fork copies it with another id, but the same time, model and counts."""
     time = info.get("time")
     created = time.get("created") if is_object(time) else None
     counters = "-".join(str(number) for number in tokens[:5])
@@ -130,7 +130,7 @@ def sum_of(steps: Iterable[JsonObject]) -> JsonObject | None:
 
 
 def cost_of(value: Json) -> float | None:
-    """A cost in dollars, if it is one."""
+    """Return a cost in dollars, if the value is one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -148,12 +148,12 @@ def _count(value: Json) -> int:
 ABORTED: Final = frozenset({"MessageAbortedError", "aborted"})
 """The name of the error of a stopped response, in version 1 and in version 2."""
 
-GOES_ON: Final = frozenset({"tool-calls", "unknown"})
-"""Why a response ended that is not the last of its turn."""
+CONTINUING: Final = frozenset({"tool-calls", "unknown"})
+"""The finish reasons of responses that are not the last of their turn."""
 
 
 class OpenResponse(NamedTuple):
-    """The response that may still grow, as it was last read."""
+    """The response that may still change, as it was last read."""
 
     id: str
     parts: list[JsonObject]
@@ -168,22 +168,22 @@ class Failure(NamedTuple):
 
 
 class Responses:
-    """Adds responses: of the open one what is new, others as a whole."""
+    """Adds responses: of the open one its changes, others as a whole."""
 
     def __init__(self, sink: LogSink, tree: MessageTree) -> None:
         self._sink = sink
         self._tree = tree
         self._open: OpenResponse | None = None
-        self._due: tuple[Consumption, int] | None = None  # and the line that says so
+        self._due: tuple[Consumption, int] | None = None  # and its line
 
     def close(self, id_: str | None = None) -> None:
-        """No response is open any more, or not this one."""
-        self._settle()
+        """Close the open response, if it has that id or no id is given."""
+        self._add_usage()
         if self._open is not None and id_ in (None, self._open.id):
             self._open = None
 
-    def _settle(self) -> None:
-        """Count what the open response consumed. While it grows that may change, and its key with it."""
+    def _add_usage(self) -> None:
+        """Add the usage of the open response. While it changes, its usage and its key may change too."""
         if self._due is not None:
             consumption, line = self._due
             self._due = None
@@ -191,9 +191,9 @@ class Responses:
                 self._sink.add_consumption(consumption)
 
     def count(self, id_: str, record: JsonObject, time: datetime | None) -> None:
-        """Count what something consumed that is not a response."""
+        """Add the usage of a record that is not a response."""
         model = record.get("model")
-        info = {**response_names(model if is_object(model) else {}), **record, GENERATION: 2}
+        info = {**response_names(model if is_object(model) else {}), **record, VERSION_KEY: 2}
         consumption = _consumption(id_, info, [], time)
         if consumption is not None:
             self._sink.add_consumption(consumption)
@@ -201,14 +201,14 @@ class Responses:
     def add(
         self, id_: str, info: JsonObject, parts: list[JsonObject], time: datetime | None
     ) -> Failure | None:
-        """A response as it is now; returns why it failed, if it did."""
+        """Add the current state of a response; return why it failed, if it did."""
         before = self._open if self._open is not None and self._open.id == id_ else None
         if before is None:
-            self._settle()
+            self._add_usage()
         is_last = before is not None or id_ not in self._tree
         metadata = _metadata(info, parts)
         names = _names(id_, parts)
-        news = None if before is None else _news(before.parts, parts, names)
+        news = None if before is None else _changes(before.parts, parts, names)
         if before is None or news is None:
             content = AssistantContent(parts=(), metadata=metadata)
             self._sink.open(AssistantMessage(content=content, **self._tree.envelope(id_, time)))
@@ -221,13 +221,13 @@ class Responses:
                 self._call(id_, name, part, chunks)
             elif chunks:
                 self._sink.append(id_, *chunks)
-        self._learn(info)
+        self._set_facts(info)
         consumption = _consumption(id_, info, parts, time)
         self._due = None if consumption is None else (consumption, self._sink.line)
         return self._end(id_, info, parts, names, is_last)
 
     def _call(self, id_: str, call_id: str, part: JsonObject, chunks: list[Chunk]) -> None:
-        """A call. The times of its chunks are those of its beginning and its end."""
+        """Add the chunks of a call, with the times of its start and its end."""
         state = state_of(part)
         for chunk in chunks:
             time = time_in(state, "end" if isinstance(chunk, ToolOutputChunk) else "start")
@@ -240,7 +240,7 @@ class Responses:
         if (child := child_of(part)) is not None:
             self._sink.link_agent(child, call_id)
 
-    def _learn(self, info: JsonObject) -> None:
+    def _set_facts(self, info: JsonObject) -> None:
         if isinstance(model := info.get("modelID"), str):
             self._sink.set_fact("model", model)
         if isinstance(provider := info.get("providerID"), str):
@@ -251,7 +251,7 @@ class Responses:
     def _end(
         self, id_: str, info: JsonObject, parts: list[JsonObject], names: list[str], is_last: bool
     ) -> Failure | None:
-        """How a response ended, and its turn with it."""
+        """End a response, and its turn if it is the last response."""
         completed = time_in(info, "completed")
         if completed is not None:
             self._sink.set_time(completed)
@@ -267,12 +267,17 @@ class Responses:
                 self._sink.end_turn("interrupted" if aborted else "failed", failure.text or None)
             return failure
         finish = info.get("finish")
-        if is_last and isinstance(finish, str) and finish not in GOES_ON and info.get("summary") is not True:
+        if (
+            is_last
+            and isinstance(finish, str)
+            and finish not in CONTINUING
+            and info.get("summary") is not True
+        ):
             self._sink.end_turn("completed")
         return None
 
     def _stop(self, id_: str, parts: list[JsonObject], names: list[str]) -> None:
-        """The running calls of a stopped response were stopped too."""
+        """Stop the running calls of a stopped response."""
         for part, name in zip(parts, names, strict=True):
             if part.get("type") == "tool" and output_of(part) is None:
                 self._sink.append(id_, ToolOutputChunk(name, InterruptedOutput("aborted")))
@@ -281,9 +286,9 @@ class Responses:
 def _consumption(
     id_: str, info: JsonObject, parts: list[JsonObject], time: datetime | None
 ) -> Consumption | None:
-    """What a response consumed: the counts of its message, or else those of its steps."""
+    """Return the usage of a response: the counts of its message, else those of its steps."""
     raw, cost = info.get("tokens"), cost_of(info.get("cost"))
-    apart = info.get(GENERATION) == 2
+    apart = info.get(VERSION_KEY) == 2
     tokens = tokens_of(raw, apart=apart)
     if tokens is None:
         steps = [part for part in parts if part.get("type") == "step-finish"]
@@ -297,7 +302,7 @@ def _consumption(
 
 
 def _names(id_: str, parts: list[JsonObject]) -> list[str]:
-    """An id for every part that is a call: its own, unless another part has it too."""
+    """Return an id for every part that is a call: its own, unless another part has the same."""
     names: list[str] = []
     for number, part in enumerate(parts):
         name = call_of(part, f"{id_}-{number}")
@@ -309,8 +314,8 @@ def _whole(part: JsonObject, block: str, name: str) -> list[Chunk]:
     return [*(tool_chunks(name, part) if part.get("type") == "tool" else part_chunks(part, block))]
 
 
-def _news(old: list[JsonObject], new: list[JsonObject], names: list[str]) -> list[list[Chunk]] | None:
-    """The chunks that turn `old` into `new`, by part; `None` if no chunks can."""
+def _changes(old: list[JsonObject], new: list[JsonObject], names: list[str]) -> list[list[Chunk]] | None:
+    """Return the chunks that change `old` to `new`, by part; `None` if no chunks can do so."""
     if len(new) < len(old):
         return None
     news: list[list[Chunk]] = []
@@ -323,7 +328,7 @@ def _news(old: list[JsonObject], new: list[JsonObject], names: list[str]) -> lis
         elif part.get("type") == "tool" and _is_same_call(old[number], part):
             chunks = _whole(part, block, name)
         else:
-            chunks = grown(old[number], part, block)
+            chunks = change_chunks(old[number], part, block)
         if chunks is None:
             return None
         news.append(chunks)
@@ -331,7 +336,7 @@ def _news(old: list[JsonObject], new: list[JsonObject], names: list[str]) -> lis
 
 
 def _is_same_call(old: JsonObject, new: JsonObject) -> bool:
-    """Whether a call only continued. No chunk removes a title or the metadata of providers."""
+    """Whether a call only continued: chunks cannot remove a title or metadata of providers."""
     lost = bool(state_of(old).get("title")) > bool(state_of(new).get("title"))
     lost = lost or bool(old.get("metadata")) > bool(new.get("metadata"))
     return not lost and all(old.get(key) == new.get(key) for key in ("type", "id", "callID", "tool"))
@@ -365,7 +370,7 @@ PROMPT_LENGTH: Final = 200
 COMMON: Final = frozenset(
     {"id", "sessionID", "role", "time", "agent", "path", "summary", "system", "variant", "error"}
 )
-SECOND: Final = frozenset({GENERATION, "metadata"})
+SECOND: Final = frozenset({VERSION_KEY, "metadata"})
 FIELDS: Final = {
     "user": COMMON | SECOND | {"model", "tools", "format", "fallbackModels", "skill", "name", "description"},
     "assistant": COMMON
@@ -377,7 +382,7 @@ FIELDS: Final = {
 
 
 class Messages:
-    """Adds messages at their places, and changes one that comes again."""
+    """Adds messages at their positions, and updates repeated ones."""
 
     def __init__(self, sink: LogSink, tree: MessageTree) -> None:
         self._sink = sink
@@ -386,11 +391,11 @@ class Messages:
         self._has_prompt = False
 
     def finish(self) -> None:
-        """No response is open any more: one that comes again replaces the last."""
+        """Close the open response. If it is repeated, it replaces the last one."""
         self._responses.close()
 
     def message(self, id_: str, info: JsonObject, parts: list[JsonObject]) -> None:
-        """A message, new or with more in it than before."""
+        """Add a new message, or update a known one."""
         role = info.get("role")
         time = time_in(info, "created")
         if time is not None:
@@ -412,8 +417,8 @@ class Messages:
         elif (failure := self._responses.add(id_, info, parts, time)) is not None:
             self.event(f"{id_}-error", "opencode-error", failure.error, text=failure.text)
 
-    def happened(self, id_: str, kind: str, record: JsonObject, text: str) -> None:
-        """Something that is not a message: a command of the user, a compaction, the end of a turn."""
+    def add_event(self, id_: str, kind: str, record: JsonObject, text: str) -> None:
+        """Add an event that is not a message: a command of the user, a compaction, the end of a turn."""
         time = time_in(record, "created")
         if time is not None:
             self._sink.set_time(time)
@@ -434,7 +439,7 @@ class Messages:
         time: datetime | None = None,
         internal: bool = False,
     ) -> None:
-        """A notice after the last message."""
+        """Add a notice after the last message."""
         parts: tuple[SystemPart, ...] = (DataPart(name, data),)
         if text:
             parts = (TextPart(text), *parts)

@@ -77,7 +77,7 @@ def kind_of_part(part: JsonObject) -> str:
 
 
 def user_part(part: JsonObject) -> UserPart:
-    """A part of a user's message."""
+    """Return a part of a user message."""
     kind = kind_of_part(part)
     if kind == "text":
         return TextPart(part["text"], provider_metadata=provider_metadata(part, "text"))
@@ -86,12 +86,12 @@ def user_part(part: JsonObject) -> UserPart:
 
 
 def is_injected(part: JsonObject) -> bool:
-    """Whether OpenCode added a part in the user's name."""
+    """Whether OpenCode added a part with the role of the user."""
     return part.get("type") == "text" and part.get("synthetic") is True
 
 
 def part_chunks(part: JsonObject, block: str) -> Iterator[Chunk]:
-    """The chunks of a part that is not a call. A text that is still being written stays open."""
+    """Return the chunks of a part that is not a call. An unfinished text stays open."""
     match kind_of_part(part):
         case "text":
             yield TextStart(block, provider_metadata(part, "text"))
@@ -115,8 +115,8 @@ def part_chunks(part: JsonObject, block: str) -> Iterator[Chunk]:
             yield DataChunk(f"data-opencode-{kind or 'part'}", data_of(part, kind), _id_of(part))
 
 
-def grown(old: JsonObject, new: JsonObject, block: str) -> list[Chunk] | None:
-    """The chunks that turn a part from `old` into `new`; `None` if no chunks can."""
+def change_chunks(old: JsonObject, new: JsonObject, block: str) -> list[Chunk] | None:
+    """Return the chunks that change a part from `old` to `new`; `None` if no chunks can do so."""
     kind = kind_of_part(new)
     if kind != kind_of_part(old) or old.get("id") != new.get("id"):
         return None
@@ -132,7 +132,7 @@ def grown(old: JsonObject, new: JsonObject, block: str) -> list[Chunk] | None:
 
 
 def is_open(part: JsonObject) -> bool:
-    """Whether a text is still being written."""
+    """Whether a text is unfinished."""
     time = part.get("time")
     return is_object(time) and "start" in time and time.get("end") is None
 
@@ -151,7 +151,7 @@ def file_of(part: Json) -> ImagePart | FilePart | None:
 
 
 def provider_metadata(part: JsonObject, *read: str) -> JsonObject | None:
-    """The metadata of providers, and in our namespace the members that parts have no field for."""
+    """Return the metadata of providers, and other members in the namespace of OpenCode."""
     metadata = part.get("metadata")
     theirs: JsonObject = metadata if is_object(metadata) else {}
     if part.get("type") == "tool":
@@ -194,24 +194,24 @@ def time_in(fields: JsonObject, name: str) -> datetime | None:
 STATUSES: Final = frozenset({"pending", "running", "completed", "error"})
 
 STOPPED_ERROR: Final = "aborted"
-REFUSED_ERROR: Final = "permission.rejected"
+DENIED_ERROR: Final = "permission.rejected"
 ABORTED_TEXT: Final = "Tool execution aborted"
-REFUSALS: Final = (
+DENIAL_PREFIXES: Final = (
     "The user rejected permission",
     "The user has specified a rule which prevents you from using this specific tool call",
     "The user dismissed this question",
 )
-"""How the error of a denied call begins."""
+"""Prefixes of the errors of denied calls."""
 
-ENDINGS: Final = (
+STOPPED_SUFFIXES: Final = (
     ("terminated command after exceeding timeout", "timeout"),
     ("User aborted the command", "aborted"),
 )
-"""How the output of a shell ends whose command was stopped."""
+"""Texts at the end of the output of a shell command that was stopped."""
 
-ENDING_LENGTH: Final = 500
+SUFFIX_LENGTH: Final = 500
 INVALID: Final = "invalid"
-"""The tool that receives invalid calls; it reports them as completed."""
+"""The tool for invalid calls, which reports them as completed."""
 
 
 def call_of(part: JsonObject, otherwise: str) -> str:
@@ -271,8 +271,8 @@ def _completed(tool: str, state: JsonObject) -> ToolOutput:
     known = _tool_metadata(state)
     code = known.get("exit")
     if "exit" in known and code is None:
-        for ending, why in ENDINGS:
-            if ending in text[-ENDING_LENGTH:]:
+        for ending, why in STOPPED_SUFFIXES:
+            if ending in text[-SUFFIX_LENGTH:]:
                 return InterruptedOutput("timeout" if why == "timeout" else "aborted", text)
     if tool == INVALID or (isinstance(code, int) and code != 0):
         return ErrorTextOutput(text)
@@ -301,7 +301,7 @@ def _failed(error: str, kind: Json) -> ToolOutput:
     """The output of a failed call; version 2 has the type of the error."""
     if kind == STOPPED_ERROR or error.startswith(ABORTED_TEXT):
         return InterruptedOutput("aborted", error)
-    if kind == REFUSED_ERROR or error.removeprefix("Error: ").startswith(REFUSALS):
+    if kind == DENIED_ERROR or error.removeprefix("Error: ").startswith(DENIAL_PREFIXES):
         return ExecutionDeniedOutput(error)
     return ErrorTextOutput(error)
 

@@ -1,7 +1,7 @@
 """Sessions of OpenCode → messages.
 
 Records are the session itself, then its messages, each `{info, parts}`; those of version 2 (`version_2`); or
-rows of parts. A message may come again with more content: what is new is added. Messages that were reverted
+rows of parts. A message may be repeated with more content, which is added. Messages that were reverted
 remain, as a branch. Source: `packages/opencode/src/session` in https://github.com/sst/opencode.
 """
 
@@ -30,10 +30,10 @@ FACTS: Final[dict[str, Fact]] = {
 }
 ROW_FACTS: Final[dict[str, Fact]] = {"_cwd": "cwd", "sessionID": "sessionId"}
 UNTITLED: Final = ("New session - ", "Child session - ")
-"""How the titles of sessions begin that have none."""
+"""Prefixes of the titles of sessions without a title."""
 
 SESSION: Final = frozenset({"projectID", "directory", "title", "version", "slug", "time"})
-"""Members that only a session has; any of them will do."""
+"""Members that only a session has. One of them is enough."""
 
 
 class OpenCodeDecoder:
@@ -74,11 +74,11 @@ class OpenCodeDecoder:
             self._keep(record)
 
     def finish(self) -> None:
-        """The session has ended, for now or for good."""
+        """Read what is pending, because the session has ended, at least for now."""
         self._messages.finish()
 
     def check_links(self) -> None:
-        """Report the prompts that answers name and that are not in the session."""
+        """Report the prompts that responses name and that are not in the session."""
         self._links.finish()
 
     def _session(self, info: JsonObject) -> None:
@@ -111,16 +111,16 @@ class OpenCodeDecoder:
             case kind if kind in PROMPTS:
                 self._message(*prompt_of(record), record)
             case kind if kind in EVENTS:
-                self._happened(record)
+                self._event(record)
             case kind:
                 self._sink.report_unknown(f"unknown record type {kind!r:.80}")
                 self._keep(record)
 
-    def _happened(self, record: JsonObject) -> None:
+    def _event(self, record: JsonObject) -> None:
         id_, kind = record["id"], record["type"]
         if not self._tree.is_changed(id_, record):
             return
-        self._messages.happened(id_, kind, record, event_text(record))
+        self._messages.add_event(id_, kind, record, event_text(record))
 
     def _message(self, info: JsonObject, parts: Json, record: JsonObject) -> None:
         id_ = info.get("id")
@@ -133,7 +133,7 @@ class OpenCodeDecoder:
             self._sink.report_unknown("a message that is nested too deeply", detail=id_)
         if not is_changed:
             return
-        if id_ not in self._tree:  # a message may come again, when there is more of it
+        if id_ not in self._tree:  # a message may be repeated with more content
             self._links.add(id_, info.get("parentID"))
         is_target = id_ not in self._tree and id_ == self._revert.get("messageID")
         is_half = self._revert.get("partID") is not None
@@ -151,7 +151,7 @@ class OpenCodeDecoder:
         return [part if is_object(part) else {"value": part} for part in parts]
 
     def _reverted(self, id_: str) -> None:
-        """All that follows was undone: the session continues at a notice about it."""
+        """Begin a branch after a message, with a notice: the messages after it were reverted."""
         before = self._tree.tail
         self._is_reverted = True
         self._messages.event(f"{id_}-revert", "opencode-revert", self._revert)
@@ -174,8 +174,8 @@ def records_of(document: JsonObject) -> Iterator[JsonObject]:
 
 # Rows
 
-REMEMBERED: Final = 1024
-"""How many messages can still get parts."""
+MAX_MESSAGES: Final = 1024
+"""How many messages are remembered, because they may get parts."""
 
 
 def is_row(record: JsonObject) -> bool:
@@ -186,13 +186,13 @@ def is_row(record: JsonObject) -> bool:
 
 
 class RowMessage(NamedTuple):
-    """A message, with the rows that have come."""
+    """A message with the rows that were read."""
 
     info: JsonObject
     parts: list[JsonObject]
 
     def with_part(self, part: JsonObject, known: JsonObject) -> "RowMessage":
-        """The message with a part in it; one of the same id is replaced."""
+        """Return the message with a part, which replaces one with the same id."""
         ids = [one.get("id") for one in self.parts]
         if part.get("id") is None or part["id"] not in ids:
             return RowMessage({**self.info, **known}, [*self.parts, part])
@@ -201,7 +201,7 @@ class RowMessage(NamedTuple):
 
 
 class Rows:
-    """Rows of OpenCode's part table → the message that each belongs to, with the rows that have come.
+    """Collects rows of the part table of OpenCode into messages.
 
     Rows of the table name their message by its id. Those that recorders dump have no ids, but members of the
     recorder that begin with an underscore: `_role`, `_ts`, `_cwd`, `_model`, `_error`. There, each model call
@@ -215,7 +215,7 @@ class Rows:
         self._model: Json = None
 
     def feed(self, row: JsonObject) -> JsonObject:
-        """The message with the row in it."""
+        """Read a row; return its message, with the row in it."""
         self._count += 1
         part = {key: value for key, value in row.items() if not key.startswith("_")}
         id_ = part.get("messageID")
@@ -225,7 +225,7 @@ class Rows:
         message = self._messages.get(id_) or RowMessage(_info(id_, row, part), [])
         message = message.with_part(part, self._known(message.info["role"], row, part))
         self._messages[id_] = message
-        if len(self._messages) > REMEMBERED:
+        if len(self._messages) > MAX_MESSAGES:
             self._messages.popitem(last=False)
         return {"info": message.info, "parts": message.parts}
 
@@ -239,7 +239,7 @@ class Rows:
         return part["type"] == "step-start" and any(one["type"] == "step-start" for one in message.parts)
 
     def _known(self, role: str, row: JsonObject, part: JsonObject) -> JsonObject:
-        """What a row says of its message."""
+        """Return the members of a message that a row has."""
         known: JsonObject = {"path": {"cwd": row["_cwd"]}} if "_cwd" in row else {}
         if role == "user" and row.get("_model") is not None:
             self._model = row["_model"]
@@ -254,7 +254,7 @@ class Rows:
 
 
 def _info(id_: str, row: JsonObject, part: JsonObject) -> JsonObject:
-    """A message of which only the first row is known. A response begins with a step."""
+    """Return a new message for its first row. A response begins with a step."""
     role = row.get("_role")
     if not isinstance(role, str):
         role = "assistant" if part["type"] == "step-start" else "user"
@@ -276,7 +276,7 @@ def _load_records(records: Sequence[Json]) -> Loaded:
 
 
 def _facts_of(record: Json) -> set[unread.Fact]:
-    """The facts that a record states."""
+    """Return the facts in a record."""
     return unread.message_facts(_load_records([record]).messages)
 
 

@@ -13,7 +13,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 
 from .parts import KEY
 
-GENERATION: Final = "generation"
+VERSION_KEY: Final = "generation"
 """The member that marks a message of version 2."""
 
 PREFIX: Final = "msg_"
@@ -21,7 +21,7 @@ FIRST: Final = frozenset({"info", "role", "messageID"})
 """Members that only records of version 1 have."""
 
 PROMPTS: Final = frozenset({"user", "synthetic", "system", "skill"})
-"""What a model receives. OpenCode adds all but the first."""
+"""Types of inputs of the model. OpenCode adds all except the first."""
 
 EVENTS: Final = frozenset(
     {"shell", "compaction", "idle", "agent-switched", "model-switched", "location-switched"}
@@ -43,7 +43,7 @@ def is_version_2(record: JsonObject) -> bool:
 
 
 def prompt_of(record: JsonObject) -> tuple[JsonObject, list[JsonObject]]:
-    """What a model receives, as a message of a user and its parts."""
+    """Return an input of the model as a user message and its parts."""
     kind = record["type"]
     info: JsonObject = {**without(record, "type", "text", "files", "agents", "skills"), "role": "user"}
     text: JsonObject = {"type": "text", "text": record.get("text")}
@@ -52,18 +52,18 @@ def prompt_of(record: JsonObject) -> tuple[JsonObject, list[JsonObject]]:
     parts = [text, *map(_file, _items(record, "files"))]
     for name, type_ in (("agents", "agent"), ("skills", "skill")):
         parts += [{**_object(item), "type": type_} for item in _items(record, name)]
-    return {**info, GENERATION: 2}, parts
+    return {**info, VERSION_KEY: 2}, parts
 
 
 def response_of(record: JsonObject) -> tuple[JsonObject, list[JsonObject]]:
-    """A response of a model, as a message and its parts."""
-    info: JsonObject = {**without(record, "type", "content", "model"), "role": "assistant", GENERATION: 2}
+    """Return a response of a model as a message and its parts."""
+    info: JsonObject = {**without(record, "type", "content", "model"), "role": "assistant", VERSION_KEY: 2}
     info |= response_names(_object(record.get("model")))
     return info, [{"type": "step-start"}, *map(_part, _items(record, "content"))]
 
 
 def response_names(model: JsonObject) -> JsonObject:
-    """The model, as version 1 names it."""
+    """Return the names of the model in version 1."""
     names = (("modelID", "id"), ("providerID", "providerID"), ("variant", "variant"))
     return {ours: model[theirs] for ours, theirs in names if theirs in model}
 
@@ -99,7 +99,7 @@ def _part(part: Json) -> JsonObject:
 
 
 def _call(part: JsonObject) -> JsonObject:
-    """A call with its state. An input that is still being written is text."""
+    """Return a call with its state. An unfinished input is text."""
     state, time = _object(part.get("state")), _object(part.get("time"))
     status = state.get("status")
     made: JsonObject = {
@@ -114,14 +114,14 @@ def _call(part: JsonObject) -> JsonObject:
     if error is not None:
         made["error"] = _object(error).get("message", error)
         made["errorType"] = _object(error).get("type")
-    kept = without(part, "type", "id", "name", "state", "time")
+    kept_part = without(part, "type", "id", "name", "state", "time")
     return {
         "type": "tool",
         "callID": part.get("id"),
         "tool": part.get("name"),
         "state": made,
         "executed": part.get("executed"),
-        **({"metadata": {KEY: kept}} if kept else {}),
+        **({"metadata": {KEY: kept_part}} if kept_part else {}),
     }
 
 
@@ -139,7 +139,7 @@ def _file(item: Json) -> JsonObject:
 
 
 def _span(time: JsonObject, start: str) -> JsonObject:
-    """The times of version 1."""
+    """Return times in the form of version 1."""
     span: JsonObject = {"start": time.get(start)}
     if time.get("completed") is not None:
         span["end"] = time["completed"]
