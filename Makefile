@@ -96,7 +96,7 @@ clients: $(CLIENTS)/node_modules/.installed $(CLIENTS)/.venv/installed # third-p
 unit: setup ## Run the Python tests
 	$(PYTEST)
 
-walk: setup ## Follow the README and the guides as a stranger would, in a fresh clone and an empty home
+walk: setup ## Follow the README and the guides in a fresh clone, with an empty home
 	$(BIN)/python -m docs.walk
 
 losses: setup ## Change every leaf of every recording in turn: the output or the losses must change

@@ -1,4 +1,4 @@
-"""Writes `docs/tour.svg`: the message of the tour, as a terminal draws it.
+"""Draws `docs/tour.svg`: the message of `partita tour` in a terminal.
 
 python docs/picture.py > docs/tour.svg
 """
@@ -15,7 +15,7 @@ from partita.demo import recorded_stream
 
 
 def picture() -> str:
-    """The drawing, without fonts from elsewhere."""
+    """Return the picture as SVG, without links to fonts on other hosts."""
     console = Console(record=True, width=92, file=io.StringIO(), force_terminal=True, theme=THEME)
     accumulator = Accumulator()
     for chunk in recorded_stream():

@@ -1,7 +1,7 @@
 """Writes the price list of the package from the data of `genai-prices`: `make prices`.
 
-The list holds what `partita.logs.pricing` uses: how models are named, and prices of tokens and web searches.
-Prices of other things (images, audio, pages) and descriptions are left out.
+The list has what `partita.logs.pricing` uses: rules for the names of models, and prices of tokens and web
+searches. Descriptions and other prices (images, audio, pages) are left out.
 """
 
 from collections.abc import Iterable
@@ -43,12 +43,12 @@ NAMES: Final = {
     "output_reasoning_mtok": "reasoning",
     "web_searches_kcount": "webSearches",
 }
-"""The rates that are kept: their names in `genai-prices`, and in our list."""
+"""The rates in the list: their names in `genai-prices`, and in the list."""
 
 
 def price_list() -> str:
-    """The list as JSON, with a line for each model."""
-    # By its name: to read so long a literal takes a type checker longer than all the rest.
+    """Return the list as JSON, with one line per model."""
+    # Imported by name: type checkers take longer for this literal than for everything else.
     providers: list[Provider] = import_module("genai_prices.data").providers
     blocks = ",\n".join(_provider_json(provider) for provider in providers)
     return f'{{"source":{_json(_source())},\n"providers":[\n{blocks}\n]}}\n'
@@ -128,7 +128,7 @@ def _number(price: Decimal) -> float:
 
 
 def _match(logic: MatchLogic) -> JsonObject:
-    """A rule for names. Names are compared in lower case; regular expressions are kept as they are."""
+    """Return a rule for names. Names are compared in lower case; regular expressions are not changed."""
     match logic:
         case ClauseEquals():
             return {"equals": logic.equals.lower()}

@@ -198,7 +198,8 @@ class _Unquoted(ast.NodeTransformer):
 def _annotation(annotation: ast.expr | None) -> str:
     if annotation is None:
         return ""
-    return ast.unparse(_Unquoted().visit(copy.deepcopy(annotation))).replace("UnsetType", "absent")
+    text = ast.unparse(_Unquoted().visit(copy.deepcopy(annotation)))
+    return text.replace("'", '"').replace("UnsetType", "absent")
 
 
 def _default(value: ast.expr, module: str) -> str:
@@ -210,5 +211,5 @@ def _default(value: ast.expr, module: str) -> str:
         return "absent"
     if text.isupper():
         constant = getattr(import_module(module), text, None)
-        return repr(constant) if isinstance(constant, int | float | str) else text
+        text = repr(constant) if isinstance(constant, int | float | str) else text
     return text.replace("'", '"')

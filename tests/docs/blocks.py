@@ -1,8 +1,8 @@
-"""The pages of the documentation, and the blocks in them.
+"""The pages of the documentation, and their code blocks.
 
-A block has a language, and behind it perhaps `file=NAME` (with `~/` in the home, with `examples/` a file of
-the repository), `title=…`, and marks. `test_languages.py` says what is made of each; `shell.py` and `sh.py`
-what of commands.
+A block has a language, and after it options: `file=NAME` (`~/` is the home, `examples/` a file of the
+repository), `title=…`, and marks. `test_languages.py` checks blocks by language; `command_checks.py` and
+`shell.py` check and run commands.
 """
 
 import re
@@ -14,17 +14,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 MARKS = frozenset({"background", "elsewhere", "walk"})
-"""What may stand behind a language, besides `file=` and `title=`: see `shell.py` and `sh.py`.
+"""The marks of blocks.
 
-What is marked `walk` takes too long for the tests: `docs/walk.py` runs it, here it is looked at.
+`background`: the commands keep running. `elsewhere`: they are for another machine, so they are only checked.
+`walk`: they take too long for the tests, so only `docs/walk` runs them.
 """
 
-_OPENS = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
+_OPENING = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: where it stands, what it is in, and what it holds."""
+    """A fenced code block."""
 
     page: Path
     line: int
@@ -38,7 +39,7 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Every page whose blocks must hold true."""
+    """Return the pages whose blocks are tested."""
     return [
         ROOT / "README.md",
         *sorted((ROOT / "docs").rglob("*.md")),
@@ -47,44 +48,44 @@ def pages() -> list[Path]:
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """The blocks of a page, in order."""
+    """Return the blocks of a page, in order."""
     return list(read_blocks(page, page.read_text("utf-8").splitlines()))
 
 
 def all_blocks(*languages: str) -> list[Block]:
-    """The blocks of all pages in some languages; without any, all there are."""
+    """Return the blocks of all pages in some languages, or in all languages."""
     found = (block for page in pages() for block in blocks_of(page))
     return [block for block in found if not languages or block.language in languages]
 
 
 def read_blocks(page: Path, lines: Sequence[str]) -> Iterator[Block]:
-    """The blocks in lines. One that is not closed goes on to the end, as it would be shown."""
+    """Yield the blocks in lines. A block that is not closed extends to the end, as in the rendered page."""
     numbered = iter(enumerate(lines, 1))
     for number, line in numbered:
-        if opened := _OPENS.match(line):
-            inside: list[str] = []
+        if opening := _OPENING.match(line):
+            content: list[str] = []
             for _, each in numbered:
-                if _closes(each, opened["fence"]):
+                if _closes(each, opening["fence"]):
                     break
-                inside.append(each)
-            yield _block(page, number, opened, inside)
+                content.append(each)
+            yield _block(page, number, opening, content)
 
 
 def _closes(line: str, fence: str) -> bool:
-    bare = line.strip()
-    return len(bare) >= len(fence) and set(bare) == {fence[0]}
+    stripped = line.strip()
+    return len(stripped) >= len(fence) and set(stripped) == {fence[0]}
 
 
-def _block(page: Path, line: int, opened: re.Match[str], inside: Sequence[str]) -> Block:
-    indent = len(opened["indent"])
-    text = "".join(f"{each[indent:] if not each[:indent].strip() else each}\n" for each in inside)
-    language, *words = shlex.split(opened["info"]) or [""]
-    named = dict(word.split("=", 1) for word in words if "=" in word)
+def _block(page: Path, line: int, opening: re.Match[str], content: Sequence[str]) -> Block:
+    indent = len(opening["indent"])
+    text = "".join(f"{each[indent:] if not each[:indent].strip() else each}\n" for each in content)
+    language, *words = shlex.split(opening["info"]) or [""]
+    options = dict(word.split("=", 1) for word in words if "=" in word)
     return Block(
         page=page,
         line=line,
         language=language,
         marks=frozenset(word for word in words if "=" not in word),
-        file=named.get("file"),
+        file=options.get("file"),
         text=textwrap.dedent(text) if indent else text,
     )

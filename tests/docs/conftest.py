@@ -1,4 +1,4 @@
-"""What the tests of the documentation share."""
+"""Fixtures of the tests of the documentation."""
 
 import contextlib
 import secrets
@@ -8,27 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from .shell import Shell, programs
+from .shell import Shell, install_partita
 
 
 @pytest.fixture(scope="session")
-def on_the_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which `partita` is the one under test."""
-    return programs(tmp_path_factory.mktemp("path") / "bin")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the path of a shell, with the `partita` under test."""
+    return install_partita(tmp_path_factory.mktemp("path") / "bin")
 
 
 @pytest.fixture
-def shell(tmp_path: Path, on_the_path: Path) -> Generator[Shell, None, None]:
-    """An empty home with a shell in it."""
-    home = short_folder()
-    opened = Shell(home, on_the_path, tmp_path)
+def shell(tmp_path: Path, programs: Path) -> Generator[Shell, None, None]:
+    """A shell with an empty home."""
+    home = create_short_folder()
+    opened = Shell(home, programs, tmp_path)
     yield opened
     opened.close()
     shutil.rmtree(home)
 
 
-def short_folder() -> Path:
-    """A new folder, its path as long as `/home/ada`: so tables that show it are as wide as on the page."""
+def create_short_folder() -> Path:
+    """Create a folder whose path is as long as `/home/ada`, so that tables are as wide as on the page."""
     while True:
         path = Path("/tmp") / secrets.token_hex(2)
         with contextlib.suppress(FileExistsError):

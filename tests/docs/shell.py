@@ -1,9 +1,10 @@
-"""A place in which the commands of one page are run: an empty home, a folder, and one bash for all of them.
+"""A shell that runs the commands of one page: one bash process with an empty home and folder.
 
-The port 7272 stands for one that is free, and `/home/ada` for the home: in commands, in files and in what
-is printed. A command that goes on until Ctrl-C (`partita serve`, `partita watch`, one that ends in `&`,
-those of a block marked `background`) runs beside the others. It is waited for until it has said what stands
-below it, or anything, and is stopped when the page is done.
+In commands, files and outputs, the port 7272 is replaced by a free port, and `/home/ada` by the home.
+
+Some commands keep running until Ctrl-C: `partita serve` and `partita watch`, commands that end in `&`, and
+those of a block with the mark `background`. They run in the background until the page ends. The shell only
+waits until they have printed what the page shows below them, or anything.
 """
 
 import os
@@ -21,26 +22,27 @@ import pytest
 
 from tests.processes import fork_server
 
-from .console import matches
+from .console_blocks import matches
 
 HOME = "/home/ada"
 PORT = "7272"
-PATIENCE = 40.0
-SERVES = frozenset({"serve", "watch"})
+KEEP_RUNNING = frozenset({"serve", "watch"})
 WITHOUT_OTHER_PLUGINS = "-p no:faker -p no:langsmith_plugin -p no:schemathesis"
-"""Options of pytest: these packages are here for other tests, and a reader need not have them."""
+"""Options of pytest that disable the plugins of packages which only other tests need."""
 
 
 @dataclass(frozen=True)
-class Done:
-    """What came of a command."""
+class Result:
+    """The output and exit code of a command."""
 
     output: str
     code: int
 
 
 class Shell:
-    """One bash, in a home of its own."""
+    """One bash process."""
+
+    timeout = 40.0
 
     def __init__(self, home: Path, programs: Path, outputs: Path) -> None:
         self.home, self.folder = home, home / "desk"
@@ -48,8 +50,7 @@ class Shell:
         self._port = str(free_port())
         self._outputs = outputs
         self._count, self._code = 0, 0
-        reading, writing = os.pipe()
-        self._answers = reading
+        self._codes, code_writer = os.pipe()
         self._bash = subprocess.Popen(
             ["bash", "--noprofile", "--norc"],
             stdin=subprocess.PIPE,
@@ -57,11 +58,11 @@ class Shell:
             stderr=subprocess.DEVNULL,
             cwd=self.folder,
             env=self._environment(programs),
-            pass_fds=[writing],
+            pass_fds=[code_writer],
             start_new_session=True,
         )
-        self._answer_to = writing
-        os.close(writing)
+        self._code_writer = code_writer
+        os.close(code_writer)
 
     def _environment(self, programs: Path) -> dict[str, str]:
         path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -70,7 +71,7 @@ class Shell:
             "HOME": str(self.home),
             "PARTITA_STORE": str(self.home / "partita.db"),
             "PARTITA_PORT": self._port,
-            "BROWSER": "true",  # the program of that name: nothing is opened
+            "BROWSER": "true",  # the program `true`, so that no browser opens
             "COLUMNS": "100",
             "NO_COLOR": "1",
             "PYTEST_ADDOPTS": WITHOUT_OTHER_PLUGINS,
@@ -79,95 +80,100 @@ class Shell:
         }
 
     def write(self, name: str, text: str) -> None:
-        """A file of the page, where its block says: in the folder, or with ~ in the home."""
+        """Write a file of a page, in the folder or below `~/`."""
         path = self.home / name.removeprefix("~/") if name.startswith("~/") else self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self._here(text), "utf-8")
+        path.write_text(self.localized(text), "utf-8")
 
-    def run(self, command: str) -> Done:
-        """A command to its end, with its output and errors as a terminal shows them."""
+    def run(self, command: str) -> Result:
+        """Run a command to its end. Its output includes its errors, as in a terminal."""
         output = self._send(command, after="")
-        code = self._answer(command)
-        self._code = code
-        return Done(self._there(output.read_text("utf-8", "replace")), code)
+        self._code = self._read_code(command)
+        return Result(self._read(output), self._code)
 
     def start(self, command: str, expected: str) -> str:
-        """A command that goes on; comes back when it has said what is expected, or the first thing at all."""
+        """Start a command in the background, wait for the expected output or any, and return the output."""
         output = self._send(command.rstrip("& "), after="&")
-        self._answer(command)
-        said = ""
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            said = self._there(output.read_text("utf-8", "replace"))
-            if matches(f"{expected}\n…", said) if expected else said:
-                return said
+        self._read_code(command)
+        text = ""
+        deadline = time.monotonic() + self.timeout
+        while time.monotonic() < deadline:
+            text = self._read(output)
+            if matches(f"{expected}\n…", text) if expected else text:
+                return text
             time.sleep(0.05)
-        pytest.fail(f"$ {command}\nwas expected to say\n{expected or 'anything'}\nand said\n{said}")
+        pytest.fail(f"$ {command}\nexpected\n{expected or 'any output'}\nbut printed\n{text}")
 
     def close(self) -> None:
-        """Stop what still runs."""
+        """Stop all processes."""
         assert self._bash.stdin is not None, "it is a pipe"
         self._bash.stdin.close()
-        self._bash.wait(PATIENCE)
-        os.close(self._answers)
+        self._bash.wait(self.timeout)
+        os.close(self._codes)
         for number in (signal.SIGTERM, signal.SIGKILL):
-            until = time.monotonic() + 5
-            while time.monotonic() < until:
+            deadline = time.monotonic() + 5
+            while time.monotonic() < deadline:
                 try:
                     os.killpg(self._bash.pid, number)
                 except ProcessLookupError:
                     return
                 time.sleep(0.05)
 
+    def localized(self, text: str) -> str:
+        """Return a text of a page with the home and the port of this shell."""
+        return text.replace(HOME, str(self.home)).replace(PORT, self._port)
+
+    def _read(self, output: Path) -> str:
+        """Return an output with the home and the port of the page."""
+        text = output.read_text("utf-8", "replace")
+        return text.replace(str(self.home), HOME).replace(self._port, PORT)
+
     def _send(self, command: str, after: str) -> Path:
         assert self._bash.stdin is not None, "it is a pipe"
         self._count += 1
         output = self._outputs / f"{self._count}.txt"
         output.touch()
-        evaluated = f"(exit {self._code}); eval {shlex.quote(self._here(command))}"
+        evaluated = f"(exit {self._code}); eval {shlex.quote(self.localized(command))}"
         group = f"{{ {evaluated}\n}} </dev/null >{shlex.quote(str(output))} 2>&1 {after}"
-        self._bash.stdin.write(f"{group}\necho $? >&{self._answer_to}\n".encode())
+        self._bash.stdin.write(f"{group}\necho $? >&{self._code_writer}\n".encode())
         self._bash.stdin.flush()
         return output
 
-    def _answer(self, command: str) -> int:
-        ready, _, _ = select.select([self._answers], [], [], PATIENCE)
+    def _read_code(self, command: str) -> int:
+        ready, _, _ = select.select([self._codes], [], [], self.timeout)
         if not ready:
             os.killpg(self._bash.pid, signal.SIGKILL)
-            pytest.fail(f"$ {command}\ndid not end; a command that goes on is marked: ```console background")
-        answer = os.read(self._answers, 64)
-        assert answer, f"$ {command}\nended the shell"
-        return int(answer)
-
-    def _here(self, text: str) -> str:
-        return text.replace(HOME, str(self.home)).replace(PORT, self._port)
-
-    def _there(self, text: str) -> str:
-        return text.replace(str(self.home), HOME).replace(self._port, PORT)
+            pytest.fail(
+                f"$ {command}\ndid not end; mark a block whose commands keep running: ```console background"
+            )
+        code = os.read(self._codes, 64)
+        if not code:
+            pytest.fail(f"$ {command}\nended the shell")
+        return int(code)
 
 
-def goes_on(command: str) -> bool:
-    """Whether a command goes on until it is stopped."""
+def keeps_running(command: str) -> bool:
+    """Whether a command runs until it is stopped."""
     if command.endswith("&") and not command.endswith("&&"):
         return True
     words = shlex.split(command, comments=True)
     if words[:1] != ["partita"] or {"-h", "--help", "-V", "--version", "|", ">"} & {*words}:
         return False
-    return words[1:2] != [] and words[1] in SERVES
+    return words[1:2] != [] and words[1] in KEEP_RUNNING
 
 
 def free_port() -> int:
-    """A port that nobody has, of five digits: no other number in an output is likely to be the same."""
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return int(asked.getsockname()[1])
+    """Return a free port. It has five digits, so that no other number in an output is the same."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
 
 
-def programs(place: Path) -> Path:
-    """A folder for the path in which `partita` is ours, loaded once for all commands."""
-    place.mkdir()
-    command = place / "partita"
-    asking = Path(__file__).with_name("asking.py")
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {asking} {fork_server().address} "$@"\n')
+def install_partita(folder: Path) -> Path:
+    """Create a folder for the path with the `partita` under test. One process loads it for all commands."""
+    folder.mkdir()
+    command = folder / "partita"
+    client = Path(__file__).with_name("fork_client.py")
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {client} {fork_server().address} "$@"\n')
     command.chmod(0o755)
-    return place
+    return folder

@@ -1,4 +1,4 @@
-"""Every block says what it is, and is that."""
+"""Every block has a known language, and its text is valid in that language."""
 
 import configparser
 import json
@@ -13,48 +13,46 @@ import pytest
 from tests.tables import each_row
 
 from .blocks import MARKS, ROOT, Block, all_blocks
-from .console import read_steps
+from .console_blocks import read_steps
 from .shell import Shell
 from .test_scripts import LANGUAGES as SCRIPTS
 
-YAML: Final[Any] = import_module("yaml")
-"""It comes without types."""
+YAML: Final[Any] = import_module("yaml")  # has no types
 
 
-def free(text: str) -> None:
-    """Anything goes."""
+def check_nothing(text: str) -> None:
+    """Other tests check SQL, scripts and commands."""
 
 
-def python(text: str) -> None:
+def check_python(text: str) -> None:
     compile(text, "block", "exec")
 
 
-def console(text: str) -> None:
+def check_console(text: str) -> None:
     assert list(read_steps(text))
 
 
-def lines_of_json(text: str) -> None:
+def check_json_lines(text: str) -> None:
     for line in text.splitlines():
         json.loads(line)
 
 
-def braces(text: str) -> None:
-    """Every brace that is opened is closed, and something stands in them."""
+def check_braces(text: str) -> None:
     depth = 0
     for character in text:
         depth += {"{": 1, "}": -1}.get(character, 0)
-        assert depth >= 0, "a brace is closed that was never opened"
-    assert depth == 0, "a brace is left open"
+        assert depth >= 0, "a brace is closed that was not opened"
+    assert depth == 0, "a brace is not closed"
     assert "{" in text
 
 
-def sections(text: str) -> None:
-    found = configparser.ConfigParser(strict=False, interpolation=None)
-    found.read_string(text)
-    assert found.sections()
+def check_ini(text: str) -> None:
+    parser = configparser.ConfigParser(strict=False, interpolation=None)
+    parser.read_string(text)
+    assert parser.sections()
 
 
-def instructions(text: str) -> None:
+def check_dockerfile(text: str) -> None:
     words = [
         line.split()[0] for line in text.splitlines() if line.strip() and not line.startswith(("#", " "))
     ]
@@ -62,47 +60,47 @@ def instructions(text: str) -> None:
     assert all(word.isupper() for word in words)
 
 
-READ: dict[str, Callable[[str], object]] = {
-    "caddyfile": braces,
-    "console": console,
-    "css": braces,
-    "csv": free,
-    "dockerfile": instructions,
-    "ini": sections,
+CHECKS: dict[str, Callable[[str], object]] = {
+    "caddyfile": check_braces,
+    "console": check_console,
+    "css": check_braces,
+    "csv": check_nothing,
+    "dockerfile": check_dockerfile,
+    "ini": check_ini,
     "json": json.loads,
-    "jsonl": lines_of_json,
-    "nginx": braces,
-    "python": python,
-    "sh": free,
-    "sql": free,
-    "text": free,
+    "jsonl": check_json_lines,
+    "nginx": check_braces,
+    "python": check_python,
+    "sh": check_nothing,
+    "sql": check_nothing,
+    "text": check_nothing,
     "toml": tomllib.loads,
     "xml": ElementTree.fromstring,
     "yaml": YAML.safe_load,
-    **dict.fromkeys(SCRIPTS, free),
+    **dict.fromkeys(SCRIPTS, check_nothing),
 }
-"""What can be said of a block by itself. Other tests run or check Python, commands, SQL and scripts."""
+"""The languages of blocks, and functions that fail if a text is not valid."""
 
 
 @each_row("block", all_blocks(), ids=str)
-def test_a_block_is_what_it_says(block: Block) -> None:
-    assert block.language in READ, f"{block} is in {block.language or 'no language'}"
-    assert block.marks <= MARKS, f"{block} is marked {block.marks - MARKS}"
-    READ[block.language](block.text)
+def test_a_block_is_valid_in_its_language(block: Block) -> None:
+    assert block.language in CHECKS, f"{block} has the language {block.language or '(none)'}"
+    assert block.marks <= MARKS, f"{block} has unknown marks {block.marks - MARKS}"
+    CHECKS[block.language](block.text)
 
 
-def test_a_file_of_an_example_is_shown_as_it_is() -> None:
+def test_a_file_of_an_example_is_shown_unchanged() -> None:
     for block in all_blocks():
         if block.file and block.file.startswith("examples/"):
             assert block.text == (ROOT / block.file).read_text("utf-8"), block
 
 
-CONFIGURED = [block for block in all_blocks("toml") if block.file and block.file.endswith("partita.toml")]
+SETTINGS = [block for block in all_blocks("toml") if block.file and block.file.endswith("partita.toml")]
 
 
-@pytest.mark.parametrize("block", CONFIGURED, ids=str)
-def test_a_configuration_is_accepted(block: Block, shell: Shell) -> None:
+@pytest.mark.parametrize("block", SETTINGS, ids=str)
+def test_a_settings_file_is_valid(block: Block, shell: Shell) -> None:
     assert block.file is not None
     shell.write(block.file, block.text)
-    done = shell.run("partita config")
-    assert done.code == 0, done.output
+    result = shell.run("partita config")
+    assert result.code == 0, result.output

@@ -1,4 +1,4 @@
-"""What a page leads to is there."""
+"""Links, `make` targets and modules that the pages name exist."""
 
 import os
 import re
@@ -51,7 +51,7 @@ def broken_links(page: Path, text: str) -> list[str]:
 
 
 @each_row("page", WRITTEN, ids=name_of)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_are_not_broken(page: Path) -> None:
     assert broken_links(page, page.read_text("utf-8")) == []
 
 

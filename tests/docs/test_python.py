@@ -1,4 +1,4 @@
-"""Every Python block of the documentation runs, and prints what it says after `# >`."""
+"""Every Python block of the documentation runs, and prints what its comments `# >` show."""
 
 import contextlib
 import io
@@ -16,7 +16,9 @@ from .shell import WITHOUT_OTHER_PLUGINS
 
 
 @pytest.mark.parametrize("block", [block for block in all_blocks("python") if not block.file], ids=str)
-def test_a_block_prints_what_it_says(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_block_prints_what_its_comments_show(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PARTITA_STORE", str(tmp_path / "partita.db"))
@@ -28,7 +30,7 @@ def test_a_block_prints_what_it_says(block: Block, tmp_path: Path, monkeypatch: 
 
 
 def write_files(page: Path, folder: Path) -> None:
-    """The files of a page, in a folder. Those of a home are not for Python."""
+    """Write the files of a page, except those in the home, which Python does not use."""
     for block in blocks_of(page):
         if block.file and not block.file.startswith(("~", "examples/")):
             path = folder / block.file
@@ -54,13 +56,13 @@ def test_the_files_of_a_page_are_a_package_that_passes_its_tests(page: Path, tmp
 
 
 def install(folder: Path) -> None:
-    """Let the entry points of a package be found, as if it were installed."""
+    """Write the metadata of a package, so that its entry points are found as if it were installed."""
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
-    place = folder / f"{project['name']}-{project['version']}.dist-info"
-    place.mkdir()
-    (place / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+    metadata = folder / f"{project['name']}-{project['version']}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
     groups = [
         "\n".join([f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())])
         for group, entries in project["entry-points"].items()
     ]
-    (place / "entry_points.txt").write_text("\n\n".join(groups))
+    (metadata / "entry_points.txt").write_text("\n\n".join(groups))

@@ -1,4 +1,4 @@
-"""The scripts of the documentation are right by the types of the packages they use."""
+"""The scripts of the documentation are valid by the types of the packages that they use."""
 
 import json
 import os
@@ -13,16 +13,16 @@ LANGUAGES = ("ts", "tsx", "js", "jsx")
 SCRIPTS = [
     block
     for block in all_blocks(*LANGUAGES)
-    if not (block.file or "").startswith("examples/")  # an example checks its own files
-    and "elsewhere" not in block.marks  # of a package that is not installed here
+    if not (block.file or "").startswith("examples/")  # examples have their own type check
+    and "elsewhere" not in block.marks  # uses a package that is not installed here
 ]
 CLIENT = {
     "ai": ROOT / "tests/node_modules/ai7",
     "@ai-sdk/react": ROOT / "tests/node_modules/use-chat-7",
 }
-"""Packages that the web UI does not use, in the releases that the tests of the server run."""
+"""Packages that the web UI does not use, in the releases of the server tests."""
 
-PLACES = [ROOT / "web/node_modules", *sorted((ROOT / "examples").glob("*/web/node_modules"))]
+MODULES = [ROOT / "web/node_modules", *sorted((ROOT / "examples").glob("*/web/node_modules"))]
 COMPILER = ROOT / "web/node_modules/typescript/bin/tsc"
 OPTIONS = {
     "strict": True,
@@ -40,16 +40,16 @@ OPTIONS = {
 }
 
 
-def check(folder: Path, scripts: list[Block]) -> str:
-    """What the compiler says of scripts, each in a folder with the other files of its page."""
+def type_errors(folder: Path, scripts: list[Block]) -> str:
+    """Return the errors of the compiler. Each script is in a folder with the other files of its page."""
     for block in scripts:
-        place = folder / str(block.page.relative_to(ROOT)).replace("/", "-").removesuffix(".md")
-        path = place / (block.file or f"line-{block.line}.{block.language}")
+        page = folder / str(block.page.relative_to(ROOT)).replace("/", "-").removesuffix(".md")
+        path = page / (block.file or f"line-{block.line}.{block.language}")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(block.text, "utf-8")
     packages = {name: [str(place)] for name, place in CLIENT.items()}
-    packages["*"] = [f"{place}/{inner}*" for place in PLACES for inner in ("@types/", "")]
-    roots = [f"{place}/@types" for place in PLACES if (place / "@types").exists()]
+    packages["*"] = [f"{place}/{inner}*" for place in MODULES for inner in ("@types/", "")]
+    roots = [f"{place}/@types" for place in MODULES if (place / "@types").exists()]
     options = {**OPTIONS, "paths": packages, "typeRoots": roots}
     (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["**/*"]}))
     result = subprocess.run(
@@ -63,5 +63,5 @@ def check(folder: Path, scripts: list[Block]) -> str:
 
 
 @pytest.mark.skipif(not SCRIPTS, reason="no page has a script")
-def test_scripts_fit_the_packages_they_use(tmp_path: Path) -> None:
-    assert check(tmp_path, SCRIPTS) == ""
+def test_scripts_have_no_type_errors(tmp_path: Path) -> None:
+    assert type_errors(tmp_path, SCRIPTS) == ""

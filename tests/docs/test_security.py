@@ -1,4 +1,4 @@
-"""What the page on security says of roles and groups is what the server does."""
+"""The tables of roles and permissions in `docs/security.md` agree with the server."""
 
 from typing import get_args
 
@@ -16,10 +16,10 @@ def row(*cells: str) -> str:
 
 
 def share_of(group: str, role: Role) -> str:
-    """How many routes of a group a role may use. The page itself is for all who reach the server."""
-    needed = list(ROUTES[group].values())  # type: ignore[index] # one of the groups
-    allowed = [one for one in needed if one is None or Principal("ada", role).may(one)]
-    return "✓" if len(allowed) == len(needed) else "part" if allowed else ""
+    """Return whether a role may use all, some or none of the routes of a group."""
+    permissions = list(ROUTES[group].values())  # type: ignore[index] # one of the groups
+    allowed = [one for one in permissions if one is None or Principal("ada", role).may(one)]
+    return "✓" if len(allowed) == len(permissions) else "part" if allowed else ""
 
 
 def group_rows() -> str:

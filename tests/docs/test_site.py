@@ -1,4 +1,4 @@
-"""The site is built without a warning and loads nothing from elsewhere. `make full` runs this."""
+"""The site is built without warnings, and loads nothing from other hosts. `make full` runs this."""
 
 import json
 import re
@@ -15,7 +15,9 @@ LOADED = re.compile(
 IN_STYLE = re.compile(r"url\([\"']?(https?:[^)]+)|@import")
 
 
-def test_it_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_site_is_complete_and_loads_nothing_from_other_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
     build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True))
     pages = {path: path.read_text("utf-8") for path in tmp_path.rglob("*.html")}
@@ -26,4 +28,6 @@ def test_it_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = json.loads((tmp_path / "search" / "search_index.json").read_text("utf-8"))
     assert any(entry["location"].startswith("reference/errors.html#") for entry in index["docs"])
     start = pages[tmp_path / "apps" / "start.html"]
-    assert '<span class="filename">examples/chat/server/main.py</span>' in start, "a file is a block's title"
+    assert '<span class="filename">examples/chat/server/main.py</span>' in start, (
+        "the title of a block is its file"
+    )

@@ -1,14 +1,14 @@
-"""The walk finds the pages of the guides, does what they say, and stops at the first thing that is not so."""
+"""The walk-through finds the guides, runs their pages, and stops at the first step that fails."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from docs.walk import AFTER, pages_of
-from docs.walking.pages import follow
-from docs.walking.stranger import Stranger, strange
-from docs.walking.telling import Stumble
+from docs.walk.__main__ import CHECKS, pages_of
+from docs.walk.clean_machine import CleanMachine, clean_environment
+from docs.walk.page_runner import run_page
+from docs.walk.progress import StepError
 
 from .blocks import ROOT
 
@@ -33,36 +33,33 @@ false
 """
 
 
-def at(place: Path, text: str) -> Stranger:
-    """A stranger with one page."""
-    clone = place / "clone"
+def machine_with(text: str, folder: Path) -> CleanMachine:
+    """A machine whose clone has one page."""
+    clone = folder / "clone"
     clone.mkdir()
     (clone / "page.md").write_text(text)
-    return Stranger(place, clone, strange(os.environ))
+    return CleanMachine(folder, clone, clean_environment(os.environ))
 
 
-def test_a_page_is_followed_from_top_to_bottom(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    seen: list[str] = []
-    follow(
-        at(tmp_path, PAGE.replace("{expected}", "high")),
-        "page.md",
-        tmp_path,
-        lambda _, page: seen.append(page.name),
-    )
-    assert seen == ["page.md"]
-    told = capsys.readouterr().out
-    assert "$ cat one.txt" in told
-    assert "passed over: make nothing" in told
+def test_a_page_is_run_from_top_to_bottom(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checked: list[str] = []
+    machine = machine_with(PAGE.replace("{expected}", "high"), tmp_path)
+    run_page(machine, "page.md", tmp_path, lambda _, page: checked.append(page.name))
+    assert checked == ["page.md"]
+    output = capsys.readouterr().out
+    assert "$ cat one.txt" in output
+    assert "skipped: make nothing" in output
 
 
-def test_a_step_that_fails_is_told_with_its_page_and_line(tmp_path: Path) -> None:
-    with pytest.raises(Stumble, match=r"^page\.md:11: \$ cat one\.txt\nwas to print\nlow water"):
-        follow(at(tmp_path, PAGE.replace("{expected}", "low")), "page.md", tmp_path)
+def test_a_step_that_fails_is_reported_with_page_and_line(tmp_path: Path) -> None:
+    machine = machine_with(PAGE.replace("{expected}", "low"), tmp_path)
+    with pytest.raises(StepError, match=r"^page\.md:11: \$ cat one\.txt\nexpected\nlow water"):
+        run_page(machine, "page.md", tmp_path)
 
 
-def test_every_page_of_the_guides_is_on_the_way() -> None:
+def test_the_walk_through_includes_every_guide() -> None:
     found = pages_of(ROOT)
     assert found[0] == "README.md"
-    assert {*AFTER} <= {*found}
+    assert {*CHECKS} <= {*found}
     guides = {str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*/*.md")}
     assert {page for page in guides if not page.startswith("docs/reference/")} <= {*found}

@@ -4,7 +4,7 @@ import configparser
 import shlex
 
 from tests.docs.blocks import ROOT, blocks_of
-from tests.docs.sh import look_at_partita
+from tests.docs.command_checks import check_partita
 
 
 def test_the_service_is_started_with_options_that_exist() -> None:
@@ -14,4 +14,4 @@ def test_the_service_is_started_with_options_that_exist() -> None:
     program, *arguments = shlex.split(read["Service"]["ExecStart"])
     assert program.endswith("/bin/partita")
     assert arguments[0] == "serve"
-    look_at_partita(arguments)
+    check_partita(arguments)

@@ -1,0 +1,1 @@
+"""A walk-through of the README and the guides on a clean machine: `make walk`."""
