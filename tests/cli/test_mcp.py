@@ -4,7 +4,6 @@ import contextlib
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -113,36 +112,46 @@ def test_other_commands_do_not_import_the_package(store: str) -> None:
         subprocess.run(command, capture_output=True, check=True)
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_server_with_exit_code_0(
-    store: str, ending: signal.Signals, tmp_path: Path
-) -> None:
+def start(store: str) -> "subprocess.Popen[bytes]":
+    """The server in a new interpreter, which has received the handshake."""
     command = [sys.executable, "-m", "partita", "mcp", "--store", store]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
-    ) as process:
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(dumps(HELLO) + b"\n")
+    process.stdin.flush()
+    return process
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("calls", [0, 50], ids=["idle", "while tools run"])
+def test_a_signal_ends_the_server_with_exit_code_0(store: str, ending: signal.Signals, calls: int) -> None:
+    with start(store) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(dumps(HELLO) + b"\n")
-        process.stdin.flush()
+        assert process.stderr is not None
         assert loads(process.stdout.readline())["id"] == 0
+        for number in range(calls):
+            process.stdin.write(dumps(call(number + 1, "list_sessions")) + b"\n")
+        process.stdin.flush()
         process.send_signal(ending)
         assert process.wait(20) == 0
-        assert process.stdout.read() == b""
-        assert process.stderr is not None
+        assert process.stdout.read() == b"" or calls
         assert process.stderr.read() == b""
 
 
+def test_all_of_many_requests_get_their_responses_before_the_end(store: str) -> None:
+    calls = [call(number, "list_sessions", limit=1) for number in range(1, 101)]
+    assert responses(store, HELLO, *calls).keys() == set(range(101))
+
+
 def test_the_server_ends_when_its_output_is_closed(store: str) -> None:
-    command = [sys.executable, "-m", "partita", "mcp", "--store", store]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    with start(store) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
-        process.stdin.write(dumps(HELLO) + b"\n")
+        for number in range(50):
+            process.stdin.write(dumps(call(number + 1, "list_sessions")) + b"\n")
         process.stdin.flush()
         assert process.wait(20) == 0
         assert process.stderr.read() == b""

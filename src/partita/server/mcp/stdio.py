@@ -47,23 +47,16 @@ class RawStream(Protocol):
 
 async def serve(archive: Archive, reader: RawStream, writer: RawStream) -> None:
     """Serve until the input ends, a signal stops the process, or the output is closed."""
-    serving = asyncio.ensure_future(_serve(archive, reader, writer))
-    with _cancelled_by_signals(serving), contextlib.suppress(asyncio.CancelledError):
-        await serving
-    await archive.close()
-
-
-async def _serve(archive: Archive, reader: RawStream, writer: RawStream) -> None:
-    serving = asyncio.current_task()
-    assert serving is not None
-    lines = InputLines(reader)
-    output = Output(writer, serving)
     server = create_server(archive)
-    # `stdio_server` iterates over its input, and calls `write` and `flush` of its output.
-    files = cast("anyio.AsyncFile[str]", lines), cast("anyio.AsyncFile[str]", output)
-    async with stdio_server(*files) as streams, _waiting_for_responses(*streams) as (received, sent):
-        await server.run(received, sent, server.create_initialization_options())
-    await output.close()
+    # A scope cancels all tasks at once. If only this one were cancelled, others would use closed streams.
+    with anyio.CancelScope() as scope, _cancelled_by_signals(scope):
+        lines, output = InputLines(reader), Output(writer, scope)
+        # `stdio_server` iterates over its input, and calls `write` and `flush` of its output.
+        files = cast("anyio.AsyncFile[str]", lines), cast("anyio.AsyncFile[str]", output)
+        async with stdio_server(*files) as streams, _waiting_for_responses(*streams) as (received, sent):
+            await server.run(received, sent, server.create_initialization_options())
+        await output.close()
+    await archive.close()
 
 
 class InputLines:
@@ -99,11 +92,11 @@ class InputLines:
 
 
 class Output:
-    """The output. If it is closed by the client, the serving task is cancelled."""
+    """The output. If the client closes it, the scope is cancelled."""
 
-    def __init__(self, writer: RawStream, serving: asyncio.Task[None]) -> None:
+    def __init__(self, writer: RawStream, scope: anyio.CancelScope) -> None:
         self._writer = writer
-        self._serving = serving
+        self._scope = scope
         self._texts: SimpleQueue[bytes | None] = SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._done = asyncio.Event()
@@ -127,7 +120,7 @@ class Output:
                 while data:
                     data = data[self._writer.write(data) or 0 :]
         except (OSError, ValueError):  # the client has closed it
-            then = self._serving.cancel
+            then = self._scope.cancel
         else:
             then = self._done.set
         with contextlib.suppress(RuntimeError):  # the loop is closed
@@ -184,18 +177,19 @@ def _track(message: Received, unanswered: set[str]) -> None:
 
 
 @contextlib.contextmanager
-def _cancelled_by_signals(task: asyncio.Task[None]) -> Generator[None, None, None]:
+def _cancelled_by_signals(scope: anyio.CancelScope) -> Generator[None, None, None]:
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
-    with contextlib.suppress(
-        NotImplementedError, RuntimeError, ValueError
-    ):  # no handlers here: Ctrl-C raises
+    unsupported = (NotImplementedError, RuntimeError, ValueError)  # Windows, or not the main thread
+    with contextlib.suppress(*unsupported):
         for each in signals:
-            loop.add_signal_handler(each, task.cancel)
-    yield
-    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-        for each in signals:
-            loop.remove_signal_handler(each)
+            loop.add_signal_handler(each, scope.cancel)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(*unsupported):
+            for each in signals:
+                loop.remove_signal_handler(each)
 
 
 def unbuffered(stream: BinaryIO) -> RawStream:
