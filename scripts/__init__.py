@@ -1,1 +1,1 @@
-"""Programs that make files of the repository."""
+"""Programs that generate files of the repository."""

@@ -3,6 +3,7 @@
 import inspect
 import textwrap
 from collections.abc import Iterator
+from itertools import groupby
 
 import click
 
@@ -165,15 +166,16 @@ def _variables(option: click.Option, context: click.Context) -> str:
 
 
 def _epilog(text: str) -> Iterator[str]:
-    r"""Yield the sections of an epilog, which begin with \b. The first line may be a title."""
+    r"""Yield the indented lines of an epilog as blocks, and other lines as text. Sections begin with \b."""
     for section in inspect.cleandoc(text).split("\b\n"):
-        title, _, body = section.strip("\n").partition("\n")
-        if not title.endswith(":"):
-            body = section
-        elif title not in ("Example:", "Examples:"):
-            yield md.prose(title)
-        if body.strip():
-            yield md.block(textwrap.dedent(body).strip("\n"))
+        for is_indented, lines in groupby(
+            section.strip("\n").splitlines(), lambda line: line[:1] in ("", " ")
+        ):
+            paragraph = "\n".join(lines)
+            if is_indented:
+                yield md.block(textwrap.dedent(paragraph).strip("\n"))
+            elif paragraph not in ("Example:", "Examples:"):
+                yield md.prose(paragraph)
 
 
 def _settings() -> str:

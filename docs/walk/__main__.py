@@ -37,7 +37,9 @@ CHECKS: dict[str, Check] = {"docs/apps/start.md": check_chat, "docs/apps/deploym
 
 def main() -> None:
     """Run the walk-through, and exit with an error if a step fails."""
-    parser = argparse.ArgumentParser(description="Follow the README and the guides like a new user.")
+    parser = argparse.ArgumentParser(
+        prog="python -m docs.walk", description="Follow the README and the guides like a new user."
+    )
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="only these pages")
     parser.add_argument("--all", action="store_true", help="also run `make test`")
     parser.add_argument("--uncommitted", action="store_true", help="include changes that are not committed")
