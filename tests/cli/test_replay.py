@@ -147,7 +147,7 @@ def test_steps_are_controlled_by_keys(store: str) -> None:
 INVALID: dict[str, tuple[list[str], int, str]] = {
     "an unknown run": (["replay", "zebra"], 1, "`partita runs` lists them"),
     "an empty id": (["replay", ""], 1, "no run ''"),
-    "an ambiguous id": (["replay", "0"], 1, "begins the ids of 4 runs"),
+    "an ambiguous id": (["replay", "0"], 1, "is the beginning of 4 ids of runs"),
     "two modes": (["replay", "last", "--step", "--at-once"], 2, "exclude"),
     "steps as JSON": (["replay", "last", "--step", "--json"], 2, "exclude"),
     "a negative speed": (["replay", "last", "--speed", "-1"], 2, "--speed"),

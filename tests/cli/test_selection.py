@@ -59,7 +59,7 @@ def test_other_branches_are_listed_before_the_next_shown_message(
 def test_message_is_found_by_the_beginning_of_its_id() -> None:
     tree = MessageTree([message("abc", None), message("abd", "abc"), message("x1", "abd")])
     assert (tree.find("x"), tree.find("abc")) == ("x1", "abc")
-    with pytest.raises(StoreError, match="begins the ids of 2 messages"):
+    with pytest.raises(StoreError, match="is the beginning of 2 ids of messages"):
         tree.find("ab")
     with pytest.raises(NotFoundError, match="no message 'zz'"):
         tree.find("zz")

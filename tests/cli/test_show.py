@@ -67,8 +67,8 @@ def test_ambiguous_prefix_lists_the_threads(store: str) -> None:
     assert (
         result.stderr
         == f"""\
-error: '0198' begins the ids of 2 threads
- hint: give more of it:
+error: '0198' is the beginning of 2 ids of threads
+ hint: use a longer prefix:
        {CLOCK}  Fix the flaky clock test
        {BUILD}  The build is slow
 """

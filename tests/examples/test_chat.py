@@ -1,4 +1,4 @@
-"""The chat of the guide: its server answers, and its page fits the packages it uses."""
+"""The chat example of the guide: its server, and the types of its page."""
 
 import json
 import re
@@ -24,12 +24,12 @@ THROUGH_NEXT = {
     "x-forwarded-host": "localhost:3000",
     "cookie": f"visitor={VISITOR}",
 }
-"""What the server receives from the page, by way of a rewrite."""
+"""The headers that the server receives from the page through the rewrite of Next.js."""
 
 
 @pytest.fixture
 async def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the example's own application, over a store that is empty."""
+    """A client of the example's application with an empty store."""
     monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/chat.db")
     monkeypatch.delenv("MODEL", raising=False)
     spec = spec_from_file_location("harbour", CHAT / "server" / "main.py")
@@ -48,29 +48,29 @@ async def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         yield client
 
 
-def said(text: str) -> dict[str, Any]:
+def user_message(text: str) -> dict[str, Any]:
     return {"id": "u1", "role": "user", "parts": [{"type": "text", "text": text}]}
 
 
 async def ask(client: httpx.AsyncClient, *messages: dict[str, Any]) -> list[dict[str, Any]]:
-    answer = await client.post("/api/chat", json={"id": "c1", "messages": messages})
-    assert answer.status_code == 200, answer.text
-    lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.startswith("data: {")]
+    response = await client.post("/api/chat", json={"id": "c1", "messages": messages})
+    assert response.status_code == 200, response.text
+    lines = [line.removeprefix("data: ") for line in response.text.splitlines() if line.startswith("data: {")]
     return [json.loads(line) for line in lines]
 
 
-async def test_the_tide_is_looked_up(client: httpx.AsyncClient) -> None:
-    chunks = await ask(client, said("When is the tide?"))
+async def test_tide_is_looked_up_with_a_tool(client: httpx.AsyncClient) -> None:
+    chunks = await ask(client, user_message("When is the tide?"))
     outputs = [chunk["output"] for chunk in chunks if chunk["type"] == "tool-output-available"]
     assert outputs == [{"harbour": "Vardvik", "high": "14:20", "low": "20:35"}]
     assert chunks[-1]["type"] == "finish"
 
 
 @pytest.mark.parametrize(
-    ("approved", "state"), [(True, "output-available"), (False, "output-denied")], ids=["allowed", "refused"]
+    ("approved", "state"), [(True, "output-available"), (False, "output-denied")], ids=["approved", "denied"]
 )
-async def test_a_berth_waits_for_leave(client: httpx.AsyncClient, approved: bool, state: str) -> None:
-    await ask(client, said("Have you a berth?"))
+async def test_booking_waits_for_approval(client: httpx.AsyncClient, approved: bool, state: str) -> None:
+    await ask(client, user_message("Have you a berth?"))
     history = (await client.get("/api/threads/c1/messages?format=ui&bare=true")).json()
     call = history[-1]["parts"][-1]
     assert call["state"] == "approval-requested"
@@ -82,40 +82,40 @@ async def test_a_berth_waits_for_leave(client: httpx.AsyncClient, approved: bool
     assert parts[-1]["text"] == "Noted. Is there anything else?"
 
 
-async def test_pages_of_other_sites_are_refused(client: httpx.AsyncClient) -> None:
-    answer = await client.get("/api/summaries", headers={"origin": "http://localhost:3001"})
-    assert answer.status_code == 403
+async def test_other_origins_are_refused(client: httpx.AsyncClient) -> None:
+    response = await client.get("/api/summaries", headers={"origin": "http://localhost:3001"})
+    assert response.status_code == 403
 
 
-async def test_every_browser_has_its_own_chats(client: httpx.AsyncClient) -> None:
-    """Also those on other machines, which reach the server by way of the page."""
-    await ask(client, said("When is the tide?"))
+async def test_chats_are_separate_for_each_browser(client: httpx.AsyncClient) -> None:
+    """Also for browsers on other machines, which reach the server through the page."""
+    await ask(client, user_message("When is the tide?"))
     assert len((await client.get("/api/summaries")).json()["items"]) == 1
     other = {"cookie": f"visitor={VISITOR[::-1]}", "x-forwarded-host": "192.0.2.7:3000"}
     assert (await client.get("/api/summaries", headers=other)).json()["items"] == []
     assert (await client.get("/api/threads/c1/messages", headers=other)).status_code == 404
     for cookie in ("", "visitor=ada", "other=1"):
         for path in ("/api/summaries", "/api/threads", "/api/agents", "/api/chat/c1/stream"):
-            answer = await client.get(path, headers={"cookie": cookie})
-            assert answer.status_code == 401, path
+            response = await client.get(path, headers={"cookie": cookie})
+            assert response.status_code == 401, path
 
 
-async def test_the_page_publishes_nothing_but_the_chat(client: httpx.AsyncClient) -> None:
+async def test_only_chat_routes_are_published(client: httpx.AsyncClient) -> None:
     assert (await client.get("/")).status_code == 404
     for path in ("/api/stats", "/api/search?q=tide", "/api/docs", "/v1/models", "/api/memory/threads"):
         assert (await client.get(path)).status_code == 404, path
 
 
-def test_the_page_is_for_this_machine_alone() -> None:
+def test_page_is_served_on_localhost_only() -> None:
     scripts = json.loads((CHAT / "web" / "package.json").read_text("utf-8"))["scripts"]
     assert all("-H 127.0.0.1" in scripts[name] for name in ("dev", "start"))
 
 
 NEXT = Path(__file__).with_name("next.d.ts")
-"""Of Next.js, the types that the page uses: the real one takes 400 MB, and builds it in `make walk`."""
+"""The types of Next.js that the page uses. The real package has 400 MB; `make walk` builds with it."""
 
 
-def test_the_page_fits_the_packages_it_uses(tmp_path: Path) -> None:
+def test_page_compiles_with_its_packages(tmp_path: Path) -> None:
     shutil.copytree(
         CHAT / "web", tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", ".next")
     )
@@ -134,7 +134,7 @@ def test_the_page_fits_the_packages_it_uses(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_the_page_has_the_same_packages_as_ours() -> None:
+def test_page_has_the_same_package_versions_as_the_web_ui() -> None:
     ours = json.loads((ROOT / "web" / "package.json").read_text("utf-8"))
     theirs = json.loads((CHAT / "web" / "package.json").read_text("utf-8"))
     for kind in ("dependencies", "devDependencies"):
@@ -145,13 +145,13 @@ def test_the_page_has_the_same_packages_as_ours() -> None:
         assert tested[place.name] == f"npm:{name}@{theirs['dependencies'][name]}"
 
 
-def test_the_packages_of_the_page_are_pinned() -> None:
+def test_packages_of_the_page_are_pinned() -> None:
     packages = json.loads((CHAT / "web" / "package.json").read_text("utf-8"))
     for version in (packages["dependencies"] | packages["devDependencies"]).values():
         assert re.fullmatch(r"\d+\.\d+\.\d+", version), version
 
 
-def test_the_guide_shows_every_file() -> None:
+def test_guide_shows_every_file() -> None:
     shown = {block.file for block in blocks_of(ROOT / "docs/apps/start.md") if block.file}
     written = [
         *CHAT.glob("server/*.*"),
@@ -159,5 +159,5 @@ def test_the_guide_shows_every_file() -> None:
         *CHAT.glob("web/*.ts"),
         *CHAT.glob("web/app/**/*.*"),
     ]
-    made = {"package-lock.json", "next-env.d.ts", "chat.db"}
-    assert shown == {str(path.relative_to(ROOT)) for path in written if path.name not in made}
+    generated = {"package-lock.json", "next-env.d.ts", "chat.db"}
+    assert shown == {str(path.relative_to(ROOT)) for path in written if path.name not in generated}

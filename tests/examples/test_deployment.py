@@ -1,4 +1,4 @@
-"""The unit of the deployment guide starts what there is to start."""
+"""The systemd unit of the deployment guide."""
 
 import configparser
 import shlex
@@ -7,7 +7,7 @@ from tests.docs.blocks import ROOT, blocks_of
 from tests.docs.command_checks import check_partita
 
 
-def test_the_service_is_started_with_options_that_exist() -> None:
+def test_unit_uses_existing_options() -> None:
     (unit,) = (block for block in blocks_of(ROOT / "docs/apps/deployment.md") if block.language == "ini")
     read = configparser.ConfigParser(strict=False, interpolation=None)
     read.read_string(unit.text)

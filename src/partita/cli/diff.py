@@ -4,7 +4,7 @@ import click
 
 from .blocking import opened_store
 from .completion import complete_runs
-from .options import resource_option, store_option
+from .options import pager_option, resource_option, store_option
 
 
 @click.command(
@@ -19,7 +19,7 @@ Examples:
 @click.argument("b", metavar="RUN", shell_complete=complete_runs)
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
-@click.option("--pager/--no-pager", default=True, help="Show long output in a pager on a terminal.")
+@pager_option
 @resource_option
 def diff(a: str, b: str, url: str | None, as_json: bool, pager: bool, resource: str | None) -> None:
     """Compare two runs. Each RUN is an id, the beginning of one, or `last`.

@@ -10,6 +10,8 @@ from .blocking import Wait, opened_store
 from .completion import Items, complete_threads, matching
 from .options import (
     agent_option,
+    branch_option,
+    internal_option,
     project_option,
     resource_option,
     since_option,
@@ -85,8 +87,8 @@ Examples:
     multiple=True,
     help="Omit reasoning, tool-outputs, tool-calls, files, system or sub-agents. Repeatable.",
 )
-@click.option("--branch", metavar="MESSAGE", help="The branch with this message. Default: the active branch.")
-@click.option("--internal", is_flag=True, help="Include internal messages, which are hidden by default.")
+@branch_option
+@internal_option
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print a report, one JSON object per thread. Requires -o."

@@ -2,8 +2,8 @@
 
 import click
 
-from .completion import Items, complete_formats, complete_log_agents, matching
-from .options import is_given, store_option
+from .completion import Items, complete_formats, matching
+from .options import is_given, log_agents_option, store_option
 
 SYSTEMS = ("mastra", "cherry", "smithers")
 """The systems whose rows can be imported. They are repeated here because the registry is slow to import."""
@@ -55,14 +55,7 @@ Examples:
     metavar="ID",
     help="The owner of the imported threads. Default: the owner that messages and rows name.",
 )
-@click.option(
-    "--agent",
-    "agents",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete_log_agents,
-    help="Logs: only of this agent.",
-)
+@log_agents_option
 @click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Logs: number of processes.")
 @click.option("--tables", metavar="NAME", help="Rows: the schema or prefix of the tables.")
 @click.option(

@@ -114,7 +114,9 @@ def _runs_beginning_with(tx: Transaction, start: str) -> list[str]:
 
 def _ambiguous(given: str, what: str, found: Sequence[str]) -> StoreError:
     count = "many" if len(found) > CANDIDATES else len(found)
-    return StoreError(f"{given!r} begins the ids of {count} {what}", hint=_list("give more of it", found))
+    return StoreError(
+        f"{given!r} is the beginning of {count} ids of {what}", hint=_list("use a longer prefix", found)
+    )
 
 
 def _list(title: str, items: Sequence[str]) -> str:

@@ -1,13 +1,16 @@
 """Options that several commands share, and the types of their values."""
 
+from collections.abc import Callable
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from .completion import complete_log_agents
+from .completion import complete_log_agents, complete_threads
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class TimeType(click.ParamType[datetime]):
@@ -73,6 +76,26 @@ since_option = click.option(
     "--since", type=TimeType(), help="Not before this time: 2026-03-01, today, 3h, 2d …"
 )
 until_option = click.option("--until", type=TimeType(), help="Before this time.")
+pager_option = click.option(
+    "--pager/--no-pager", default=True, help="Show long output in a pager on a terminal."
+)
+full_option = click.option(
+    "--full", is_flag=True, help="Fold nothing: show all output, reasoning and sub-agents."
+)
+branch_option = click.option(
+    "--branch", metavar="MESSAGE", help="The branch with this message. Default: the active branch."
+)
+internal_option = click.option(
+    "--internal", is_flag=True, help="Include internal messages, which are hidden by default."
+)
+log_agents_option = click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=complete_log_agents,
+    help="Only logs of this agent. Repeatable.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 losses_json_option = click.option(
     "--losses-json",
@@ -80,6 +103,28 @@ losses_json_option = click.option(
     type=click.File("wb"),
     help="Write everything that the conversion dropped to FILE, as JSON lines.",
 )
+
+
+def limit_option(default: int, what: str) -> Callable[[F], F]:
+    """Return the option that limits the number of listed rows."""
+    return click.option(
+        "--limit",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        help=f"How many {what} to list.",
+    )
+
+
+def thread_option(what: str) -> Callable[[F], F]:
+    """Return the option that selects a thread."""
+    return click.option(
+        "--thread",
+        metavar="THREAD",
+        shell_complete=complete_threads,
+        help=f"Only {what} of this thread: its id, the beginning of it, or last.",
+    )
 
 
 def is_given(ctx: click.Context, parameter: str) -> bool:

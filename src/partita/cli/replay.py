@@ -7,7 +7,7 @@ import click
 
 from .blocking import Wait, opened_store
 from .completion import complete_runs
-from .options import resource_option, store_option
+from .options import full_option, resource_option, store_option
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
@@ -46,7 +46,7 @@ Examples:
     show_default=True,
     help="The longest pause, in seconds.",
 )
-@click.option("--full", is_flag=True, help="Fold nothing: show all output, reasoning and sub-agents.")
+@full_option
 @click.option("--internal", is_flag=True, help="Include internal messages and notes.")
 @click.option(
     "--json",

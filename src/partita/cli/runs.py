@@ -12,8 +12,7 @@ from partita.types.codec import encode
 from partita.types.threads import RunStatus
 
 from .blocking import opened_store
-from .completion import complete_threads
-from .options import json_option, resource_option, store_option
+from .options import json_option, limit_option, resource_option, store_option, thread_option
 from .output import print_notice
 
 if TYPE_CHECKING:
@@ -31,24 +30,12 @@ Examples:
 """,
 )
 @store_option
-@click.option(
-    "--thread",
-    metavar="THREAD",
-    shell_complete=complete_threads,
-    help="Only runs of this thread: its id, the beginning of it, or last.",
-)
+@thread_option("runs")
 @click.option("--agent", metavar="NAME", help="Only runs of this agent.")
 @click.option(
     "--status", type=click.Choice(get_args(RunStatus)), multiple=True, help="Only runs with this status."
 )
-@click.option(
-    "--limit",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=30,
-    show_default=True,
-    help="How many runs to list.",
-)
+@limit_option(30, "runs")
 @resource_option
 @json_option
 def runs(

@@ -11,14 +11,15 @@ from partita.store.values import SEARCH_FIELDS, SearchFilter
 from partita.types.codec import encode
 
 from .blocking import Wait, opened_store
-from .completion import complete_threads
 from .options import (
     agent_option,
     json_option,
+    limit_option,
     project_option,
     resource_option,
     since_option,
     store_option,
+    thread_option,
     until_option,
 )
 from .output import print_notice
@@ -50,12 +51,7 @@ Examples:
 @click.option("--tool", metavar="NAME", help="Only messages that call this tool.")
 @since_option
 @until_option
-@click.option(
-    "--thread",
-    metavar="THREAD",
-    shell_complete=complete_threads,
-    help="Only in this thread: its id, the beginning of it, or last.",
-)
+@thread_option("messages")
 @click.option(
     "--field",
     "fields",
@@ -63,14 +59,7 @@ Examples:
     multiple=True,
     help="Only in this field of a message.",
 )
-@click.option(
-    "--limit",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="How many hits to show.",
-)
+@limit_option(20, "hits")
 @resource_option
 @json_option
 @click.pass_context
@@ -84,7 +73,7 @@ def search(
     resource: str | None,
     limit: int,
     as_json: bool,
-    **wanted: Any,
+    **filters: Any,
 ) -> None:
     """Find messages and titles that contain all words of QUERY, best matches first.
 
@@ -97,8 +86,8 @@ def search(
         if thread is not None:
             from .lookup import find_thread
 
-            wanted["thread_id"] = wait(find_thread(store, thread)).id
-        page = wait(store.search(" ".join(query), SearchFilter(**wanted), limit=limit))
+            filters["thread_id"] = wait(find_thread(store, thread)).id
+        page = wait(store.search(" ".join(query), SearchFilter(**filters), limit=limit))
         if not page.items:
             print_notice("nothing found" + ("; try fewer words, or prefix*" if len(query) > 1 else ""))
             ctx.exit(1)

@@ -107,8 +107,8 @@ class MessageTree:
         if len(found) == 1:
             return found[0]
         if found:
-            hint = "give more of it: " + ", ".join(one_line(known) for known in found[:5])
-            raise StoreError(f"{start!r} begins the ids of {len(found)} messages", hint=hint)
+            hint = "use a longer prefix: " + ", ".join(one_line(known) for known in found[:5])
+            raise StoreError(f"{start!r} is the beginning of {len(found)} ids of messages", hint=hint)
         raise NotFoundError(
             f"no message {start!r} in this thread", hint="--json prints the ids of its messages"
         )

@@ -9,7 +9,14 @@ from partita.store.values import PartFilter
 
 from .blocking import Wait, opened_store
 from .completion import complete_formats, complete_threads
-from .options import resource_option, store_option
+from .options import (
+    branch_option,
+    full_option,
+    internal_option,
+    pager_option,
+    resource_option,
+    store_option,
+)
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
@@ -33,9 +40,9 @@ Examples:
 )
 @click.argument("thread", shell_complete=complete_threads)
 @store_option
-@click.option("--full", is_flag=True, help="Fold nothing: show all output, reasoning and sub-agents.")
-@click.option("--branch", metavar="MESSAGE", help="The branch with this message. Default: the active branch.")
-@click.option("--internal", is_flag=True, help="Include internal messages, which are hidden by default.")
+@full_option
+@branch_option
+@internal_option
 @click.option("--from", "first", metavar="N", type=int, help="Begin with message number N.")
 @click.option("--last", metavar="N", type=click.IntRange(min=1), help="Only the last N messages.")
 @click.option("--json", "as_json", is_flag=True, help="Print canonical messages as JSON, one per line.")
@@ -47,7 +54,7 @@ Examples:
     help="Print the messages in another format, as JSON.",
 )
 @click.option("--raw", is_flag=True, help="Print the logs of its runs, byte for byte.")
-@click.option("--pager/--no-pager", default=True, help="Show long output in a pager on a terminal.")
+@pager_option
 @resource_option
 def show(
     *,

@@ -14,6 +14,7 @@ from .blocking import Wait, opened_store
 from .options import (
     agent_option,
     json_option,
+    limit_option,
     project_option,
     resource_option,
     since_option,
@@ -55,14 +56,7 @@ Examples:
 @until_option
 @click.option("--text", metavar="WORDS", help="Only threads with these words in the title or a message.")
 @click.option("--errors", is_flag=True, help="Only threads with errors.")
-@click.option(
-    "--limit",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=30,
-    show_default=True,
-    help="How many threads to list.",
-)
+@limit_option(30, "threads")
 @click.option("--all", "every", is_flag=True, help="List all threads.")
 @click.option("--iso", is_flag=True, help="Print exact times, in UTC.")
 @resource_option

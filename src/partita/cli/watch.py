@@ -12,8 +12,7 @@ import click
 
 from partita.cli.import_logs import check_agents, find
 
-from .completion import complete_log_agents
-from .options import store_option
+from .options import log_agents_option, store_option
 from .output import echo, print_json
 
 if TYPE_CHECKING:  # imported when the command runs
@@ -34,14 +33,7 @@ Examples:
 @click.argument("paths", nargs=-1, type=click.Path(exists=True), metavar="[PATH]…")
 @store_option
 @click.option("--resource", metavar="ID", help="The owner of the imported threads.")
-@click.option(
-    "--agent",
-    "agents",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete_log_agents,
-    help="Only logs of this agent.",
-)
+@log_agents_option
 @click.option("--poll", is_flag=True, help="Poll the files instead of waiting for file system events.")
 @click.option("--json", "as_json", is_flag=True, help="Print each import as JSON, one object per line.")
 def watch(

@@ -327,7 +327,7 @@ INVALID: dict[str, tuple[str, JsonObject, str]] = {
         {"session": "last", "last": 1, "around": "x"},
         "exclude each other",
     ),
-    "an ambiguous id": ("read_session", {"session": "demo"}, "give more of it: 'demo-"),
+    "an ambiguous id": ("read_session", {"session": "demo"}, "use a longer prefix: 'demo-"),
     "the same key twice": ("usage_statistics", {"by": ["day", "day"]}, "two different ones"),
 }
 

@@ -286,22 +286,22 @@ def _network(call: Call, view: NetworkView) -> Card:
 
 def _other(call: Call) -> Card:
     """Any other tool: its name, input and output."""
-    given = call.data.input or call.data.input_text or _raw_input(call)
-    flat = compact(given or {}, SHORT_INPUT + 1)
-    members = given if is_object(given) else {}
+    value = call.data.input or call.data.input_text or _raw_input(call)
+    flat = compact(value or {}, SHORT_INPUT + 1)
+    members = value if is_object(value) else {}
     short = len(flat) <= SHORT_INPUT and not any(
-        isinstance(value, (dict, list)) for value in members.values()
+        isinstance(member, (dict, list)) for member in members.values()
     )
-    pairs = ", ".join(f"{key}: {compact(value)}" for key, value in members.items()) if short else ""
-    shown = [] if short and is_object(given or {}) else [Rows(tree(given, call.context))]
+    pairs = ", ".join(f"{key}: {compact(member)}" for key, member in members.items()) if short else ""
+    shown = [] if short and is_object(value or {}) else [Rows(tree(value, call.context))]
     result = Beside("→ ", Rows(result_rows(call)), "bold", once=True)
     return Card(card_title(call.view.title, pairs), errors(call) or [result], input=shown)
 
 
 def _raw_input(call: Call) -> Json:
     """Return an input that is neither an object nor text, or an incomplete input."""
-    given: Json = call.part.raw_input if call.part.input is UNSET else call.part.input
-    return None if given is UNSET else given
+    value: Json = call.part.raw_input if call.part.input is UNSET else call.part.input
+    return None if value is UNSET else value
 
 
 REASON_ROWS = 3

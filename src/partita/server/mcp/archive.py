@@ -147,7 +147,7 @@ class Archive:
         if len(found) > 1:
             named = ", ".join(repr(thread.id) for thread in found[:CANDIDATES])
             raise StoreError(
-                f"{prefix!r} begins the ids of several sessions", hint=f"give more of it: {named}"
+                f"{prefix!r} is the beginning of several ids", hint=f"use a longer prefix: {named}"
             )
         return found[0]
 
