@@ -5,7 +5,7 @@ from pathlib import Path
 
 from partita.formats.format import Request
 from partita.formats.openai_chat.dialects import DIALECTS
-from partita.formats.openai_chat.format import OVER, dump, load
+from partita.formats.openai_chat.format import EARLIER_TURN, dump, load
 from partita.formats.openai_chat.stream import ChatDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.codec import to_json
@@ -144,7 +144,9 @@ def test_every_request_round_trips_except_for_reported_repairs() -> None:
         dumped = dump(loaded.messages, loaded.request or Request(), dialect=DIALECTS[server])
         assert not loaded.losses, path.name
         severities = {loss.severity for loss in dumped.losses}
-        assert {loss.severity for loss in dumped.losses if loss.why != OVER} <= {"repaired"}, path.name
+        assert {loss.severity for loss in dumped.losses if loss.why != EARLIER_TURN} <= {"repaired"}, (
+            path.name
+        )
         assert (dumped.payload == payload) is not bool(severities), path.name
         repaired += [path] if severities else []
     assert not list(filter(is_own, repaired))

@@ -12,7 +12,7 @@ from partita.errors import ConversionError
 from partita.formats.format import Dumped, Loaded, Request, ToolSpec
 from partita.formats.openai_chat import format as chat_format
 from partita.formats.openai_chat.dialects import DIALECTS
-from partita.formats.openai_chat.format import BRIDGE, OVER
+from partita.formats.openai_chat.format import BRIDGE, EARLIER_TURN
 from partita.formats.registry import get_format
 from partita.testing.full_conversation import full_conversation
 from partita.types.json import Json, JsonObject, is_object
@@ -86,7 +86,7 @@ def test_a_request_round_trips(server: str, payload: JsonObject) -> None:
         assert dumped.losses == ()
     else:
         assert dumped.payload["messages"][2] == {"role": "assistant", "content": "Yes."}
-        assert [(loss.path, loss.why) for loss in dumped.losses] == [("$[2].content.parts[0]", OVER)]
+        assert [(loss.path, loss.why) for loss in dumped.losses] == [("$[2].content.parts[0]", EARLIER_TURN)]
 
 
 @each_row("server", ["openai", "ollama", "openrouter"])

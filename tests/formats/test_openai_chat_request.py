@@ -11,7 +11,7 @@ from partita.formats.core.tool_text import UNANSWERED
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.losses import JOINED, NO_CALL, ORDERED, RENAMED, REQUIRED, content_losses
 from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
-from partita.formats.openai_chat.format import BRIDGE, OVER, TAKEN, dump
+from partita.formats.openai_chat.format import ACCEPTED_FILES, BRIDGE, EARLIER_TURN, dump
 from partita.formats.openai_chat.stream import ChatDecoder
 from partita.formats.registry import get_format
 from partita.runtime.adapters.agent_request import AgentRequest
@@ -226,15 +226,15 @@ def test_user_parts_become_content_items(part: UserPart, item: Json) -> None:
 REFUSED: dict[str, tuple[UserPart, str]] = {
     "a PDF URL": (
         FilePart("https://x.test", "application/pdf"),
-        TAKEN,
+        ACCEPTED_FILES,
     ),
     "a video": (
         FilePart("data:video/mp4;base64,AAAA", "video/mp4"),
-        TAKEN,
+        ACCEPTED_FILES,
     ),
-    "invalid base64": (ImagePart("data:image/png;base64,?"), TAKEN),
-    "a stored file": (ImagePart("blob:sha256:00"), TAKEN),
-    "an unsupported URL scheme": (ImagePart("ftp://x"), TAKEN),
+    "invalid base64": (ImagePart("data:image/png;base64,?"), ACCEPTED_FILES),
+    "a stored file": (ImagePart("blob:sha256:00"), ACCEPTED_FILES),
+    "an unsupported URL scheme": (ImagePart("ftp://x"), ACCEPTED_FILES),
     "data": (DataPart(name="n", data=1), "it is not for the model"),
     "a part of another format": (ForeignPart("f", {}), "it is content of another format"),
 }
@@ -377,7 +377,7 @@ def test_the_input_of_a_call_is_written_as_text(part: ToolCallPart, arguments: s
 
 NOT_SENT: dict[str, tuple[AssistantPart, str]] = {
     "a source": (SourceUrlPart("s", "https://x.test"), "it is not for the model"),
-    "a file": (FilePart(PIXEL, "image/png"), TAKEN),
+    "a file": (FilePart(PIXEL, "image/png"), ACCEPTED_FILES),
     "a call that a server executed": (
         ToolCallPart("s", "search", "output-available", {}, provider_executed=True),
         "the API has no place for calls that a server ran",
@@ -611,7 +611,7 @@ def test_reasoning_of_an_earlier_turn_is_dropped_by_convert_and_by_agents(server
     asked = AgentRequest(messages=load(payload).messages, options=InvokeOptions())
     for sent in (converted.payload, asked.to(name)):
         assert [one.get("reasoning") for one in sent["messages"]] == [None, None, None, "Look again.", None]
-    assert [(loss.path, loss.why) for loss in converted.losses] == [("$[1].content.parts[0]", OVER)]
+    assert [(loss.path, loss.why) for loss in converted.losses] == [("$[1].content.parts[0]", EARLIER_TURN)]
     assert EARLIER in str(history.payload)
     assert [loss.path for loss in history.losses] == ["$.model"]
 

@@ -1,6 +1,6 @@
 """The forms of a payload: message dicts, constructors, plain dumps, states, and chunks of a stream.
 
-In each of them a message is the same object, its data. Sources: `messages_to_dict` in langchain-core,
+The data of a message is the same object in all forms. Sources: `messages_to_dict` in langchain-core,
 `dumpd` in langchain_core/load, `model_dump` of a message, and the state of a graph of LangGraph.
 """
 
@@ -31,7 +31,7 @@ LISTS: Final = ("tool_calls", "invalid_tool_calls")
 
 
 class Opened(Struct, frozen=True):
-    """A message without what is around it. `data` has the type of the message, never that of a chunk."""
+    """A message without its envelope. `data` has the type of the message, never that of a chunk."""
 
     data: JsonObject
     path: str
@@ -40,7 +40,7 @@ class Opened(Struct, frozen=True):
 
 
 class Payload(NamedTuple):
-    """The messages of a payload, what is beside them in a state, and what opening them lost."""
+    """The messages of a payload, the other members of a state, and the losses."""
 
     messages: list[Opened]
     state: JsonObject
@@ -48,7 +48,7 @@ class Payload(NamedTuple):
 
 
 def open_payload(payload: Json) -> Payload:
-    """The messages of a payload: a list, one message, or a state that has `messages`."""
+    """Read the messages of a payload: a list, one message, or a state with `messages`."""
     losses: list[Loss] = []
     state: JsonObject = {}
     path, items = "$", payload
@@ -66,7 +66,7 @@ def open_payload(payload: Json) -> Payload:
 
 
 def open_message(raw: Json, path: str, losses: list[Loss]) -> Opened:
-    """The data of a message in any form."""
+    """Read the data of a message in any form."""
     message = _object(raw, path)
     if "lc" in message:
         return _open_constructor(message, path, losses)
@@ -114,7 +114,7 @@ def _object(value: Json, path: str) -> JsonObject:
 
 
 def _joined(messages: list[Opened], losses: list[Loss]) -> Iterator[Opened]:
-    """The messages, with the chunks of each joined."""
+    """Return the messages, with the chunks of each joined."""
     pending: Opened | None = None
     for message in (_without_derived(one, losses) if one.is_chunk else one for one in messages):
         if pending is not None and _continues(pending.data, message):
@@ -138,7 +138,7 @@ def _continues(pending: JsonObject, message: Opened) -> bool:
 
 
 def _without_derived(message: Opened, losses: list[Loss]) -> Opened:
-    """A chunk without the calls that LangChain derives from the chunks of calls in it."""
+    """Return a chunk without the calls that LangChain derives from its chunks of calls."""
     data, path = message.data, message.path
     for name in (*LISTS, "tool_call_chunks"):
         calls = data.get(name)
@@ -160,7 +160,7 @@ def _without_derived(message: Opened, losses: list[Loss]) -> Opened:
 
 
 def _with_calls(message: Opened, losses: list[Loss]) -> Opened:
-    """A joined message, with the calls of its chunks."""
+    """Return a joined message with the calls of its chunks."""
     data = {key: value for key, value in message.data.items() if key != "chunk_position"}
     chunks: list[JsonObject] = data.pop("tool_call_chunks", None) or []
     if chunks:
@@ -206,7 +206,7 @@ def _merge_objects(left: JsonObject, right: JsonObject) -> JsonObject:
 
 
 def _merge_arrays(left: list[Any], right: list[Any]) -> list[Any]:
-    """Items with the same index are one."""
+    """Merge the items with the same index."""
     merged = list(left)
     places = {index: at for at, item in enumerate(merged) if (index := _index(item)) is not None}
     for item in right:

@@ -1,12 +1,11 @@
 """LangChain's messages ↔ canonical messages, in two versions.
 
 Version 1 writes standard content blocks. Version 0 writes content as code before LangChain 1.0 expects it:
-strings, and blocks of OpenAI and Anthropic. Both read everything. Calls in blocks and in `tool_calls` are one
+strings, and blocks of OpenAI and Anthropic. Both read all forms. Calls in blocks and `tool_calls` are matched
 by id, and results are merged into their calls. Each step of an assistant message is a message, and so is each
-result. A message without an id is `message-N`. Messages of unknown types are kept whole, as events.
+result. A message without an id is `message-N`. Messages of unknown types are kept as events.
 
-There are more files than in other formats: a payload has four forms (`envelope.py`), and contents have blocks
-of many providers (`native.py`), so reading and writing are long (`reader.py`, `writer.py`).
+A payload has four forms (`envelope.py`), and contents have blocks of many providers (`native.py`).
 
 Wire: https://reference.langchain.com/python/langchain/messages
 """
@@ -28,7 +27,7 @@ from .envelope import open_message, open_payload
 from .parts import RESERVED
 from .reader import Reader
 from .wire import NAME
-from .writer import OF_MESSAGES, Writer
+from .writer import MESSAGE_NOTES, Writer
 
 REPORT: Final = Report(
     NAME,
@@ -36,7 +35,7 @@ REPORT: Final = Report(
     reasons={
         "output": "a result is text, blocks, or JSON with an artifact, and its status",
     },
-    spelling=RESERVED | OF_MESSAGES,
+    spelling=RESERVED | MESSAGE_NOTES,
 )
 
 
@@ -63,7 +62,7 @@ def dump(messages: Sequence[Message], version: int = 1) -> Dumped:
 
 
 def unread(payload: Json, messages: Sequence[Message], version: int) -> Iterator[Loss]:
-    """What of a payload is not there when its messages are written in the forms that they had.
+    """The losses when messages are written back in the forms that they had in the payload.
 
     Results are found by the id of their call: `misplaced_results` reports those that are in another place.
     """

@@ -1,9 +1,9 @@
 """Blocks of providers and of LangChain before version 1 ↔ standard blocks, as JSON.
 
-LangChain keeps what its integrations return, and translates it when `content_blocks` is read: see
-`block_translators` in langchain-core, which the functions here follow. A shape is one such form of a block.
-What a shape has and a standard block has not is kept as a residue, so that the native block can be written
-again.
+LangChain keeps the blocks of its integrations, and translates them when `content_blocks` is read: see
+`block_translators` in langchain-core, which the functions here follow. A shape is such a form of a block.
+Members that only the native block has are kept as a residue, so that the native block can be written
+back.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,22 +19,22 @@ SUMMARY: Final = "summary"
 
 STANDARD: Final = "standard"
 STRING: Final = "string"
-"""The shape of a text in a list of blocks that is not in a block."""
+"""The shape of a string in a list of blocks."""
 REASONING_CONTENT: Final = "reasoning_content"
 """The member of `additional_kwargs` with reasoning, and its shape: langchain-deepseek, -groq, -ollama."""
 
 
 class Shape(NamedTuple):
-    """A form of native blocks. Its functions raise if a block has parts of other types than expected."""
+    """A form of native blocks. Its functions raise an error if a block has members of unexpected types."""
 
     to_standard: Callable[[JsonObject], list[JsonObject]]
     to_native: Callable[[JsonObject], JsonObject]
     namespace: str | None = None
-    """The provider whose form it is, if signatures depend on that."""
+    """The provider of the form, if signatures depend on it."""
 
 
 class Standardized(NamedTuple):
-    """A native block as standard ones: its shape, and what only the native block has."""
+    """A native block as standard ones: its shape, and its residue."""
 
     shape: str
     blocks: list[JsonObject]
@@ -42,7 +42,7 @@ class Standardized(NamedTuple):
 
 
 def standardize(block: JsonObject) -> Standardized | None:
-    """The standard blocks for a native one; `None` if it has no shape that is known."""
+    """Return the standard blocks for a native one; `None` if it has no known shape."""
     shape = _shape_of(block)
     if shape is None:
         return None
@@ -57,7 +57,7 @@ def standardize(block: JsonObject) -> Standardized | None:
 
 
 def to_native(block: JsonObject, shape: Json) -> JsonObject:
-    """A standard block in a shape; unchanged if it no longer has what the shape needs."""
+    """Return a standard block in a shape, unchanged if it lacks members that the shape needs."""
     known = SHAPES.get(shape) if isinstance(shape, str) else None
     try:
         return block if known is None else known.to_native(block)
@@ -66,7 +66,7 @@ def to_native(block: JsonObject, shape: Json) -> JsonObject:
 
 
 def default_shape(block: JsonObject, namespace: str | None) -> str | None:
-    """The shape in which code before version 1 expects a standard block."""
+    """Return the shape of a standard block for code before version 1."""
     match block:
         case {"type": "reasoning"} if namespace == "openai":
             return SUMMARY
@@ -85,7 +85,7 @@ def default_shape(block: JsonObject, namespace: str | None) -> str | None:
 
 
 def append_native(blocks: list[Any], block: JsonObject) -> bool:
-    """Append a block, unless it is a summary of the last one: OpenAI has all of an item in one block."""
+    """Append a block, unless it is a summary in the last one: OpenAI has one block for an item."""
     last: JsonObject = blocks[-1] if blocks and is_object(blocks[-1]) else {}
     is_summary = is_array(block.get(SUMMARY)) and is_array(last.get(SUMMARY)) and block[SUMMARY]
     if is_summary and block.keys() <= {"type", "id", SUMMARY} and last.get("id") == block.get("id"):
@@ -281,7 +281,7 @@ def _to_media(block: JsonObject) -> JsonObject:
 
 
 Members: TypeAlias = Mapping[str, tuple[str, str]]
-"""By the type of a source: the member with its value, and the one that a standard block has for it."""
+"""By the type of a source: the member with its value, and that of a standard block."""
 
 # https://docs.claude.com/en/api/messages
 SOURCES: Final[Members] = {
@@ -300,7 +300,7 @@ SOURCE_TYPES: Final[Members] = {
 
 
 def _member_of(block: JsonObject, members: Members) -> tuple[str, str, str]:
-    """The type of the source that a standard block has, and both names of its value."""
+    """Return the type of the source of a standard block, and both names of its value."""
     return next((kind, old, new) for kind, (old, new) in members.items() if new in block)
 
 

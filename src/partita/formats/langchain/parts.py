@@ -38,25 +38,27 @@ from .wire import NAME
 
 # Notes in the provider metadata of parts and calls
 SHAPE: Final = "shape"  # the shape of the native block
-NATIVE: Final = "native"  # what only the native block has
-POSITION: Final = "position"  # where the result of a server call was, if not directly behind the call
+NATIVE: Final = "native"  # the residue of the native block
+POSITION: Final = (
+    "position"  # the position of the result of a server call, if it is not directly after the call
+)
 ENTRY: Final = "entry"  # residue of a call beside the content; `False` if it is not there
-BLOCK: Final = "block"  # `False`: a call is only beside the content, though that has blocks for calls
+BLOCK: Final = "block"  # `False`: a call is only in `tool_calls`, although the content has blocks for calls
 ERROR: Final = "error"  # the error of an invalid call that has a result as well
 UNSENT: Final = "unsent"  # an error that only the invalid call has, not a tool message
 ROLE: Final = "role"  # of messages: the role of a chat message
 
 OWN: Final = frozenset({SHAPE, NATIVE, POSITION, ENTRY, BLOCK, ERROR, UNSENT})
-OLDER: Final = frozenset(
+LEGACY_NOTES: Final = frozenset(
     {"spelt", "untyped", "wordless", "plain", "arguments", "at", "silent", "apart", "unlisted", "unnamed"}
     | {"made", "listed", "annotations", "summary"}
 )
 """Notes of earlier versions on how something was written."""
-RESERVED: Final = OWN | OLDER
+RESERVED: Final = OWN | LEGACY_NOTES
 
 
 Namespace: TypeAlias = str | None
-"""What blocks are read with: that of the provider that the message names, or whose shape the block has."""
+"""The namespace for reading blocks: that of the provider of the message, or of the shape of the block."""
 
 
 # Signatures and ids of providers
@@ -77,7 +79,7 @@ PROVIDERS: Final[Mapping[str, str]] = {"anthropic": "anthropic", "openai": "open
 PROVIDER: Final = "model_provider"
 VERSION: Final = "output_version"
 GOOGLE_SIGNATURES: Final = "__gemini_function_call_thought_signatures__"
-"""Where langchain-google-genai keeps the signatures of calls, by id: in `additional_kwargs`."""
+"""The member of `additional_kwargs` in which langchain-google-genai keeps the signatures of calls, by id."""
 
 SIGNED: Final = frozenset[type]({TextPart, ReasoningPart, ToolCallPart})
 """Parts whose provider metadata shows the provider of a message."""
@@ -102,13 +104,13 @@ def read_signatures(block: wire.Text | wire.Reasoning, namespace: str | None) ->
 
 
 def provider_of(message: AssistantMessage) -> Json:
-    """The provider that a message names."""
+    """Return the provider in the metadata of a message."""
     metadata = notes(message.content.provider_metadata, NAME).get("response_metadata")
     return metadata.get(PROVIDER) if is_object(metadata) else None
 
 
 def namespace_of(provider: Json, parts: Iterable[Any], version: int) -> str | None:
-    """The namespace of the provider of a response: the one it names, else the first that its parts have."""
+    """Return the namespace of the provider of a response: the named one, else the first one of its parts."""
     if isinstance(provider, str) and provider in NAMESPACES:
         return NAMESPACES[provider]
     for part in parts:
@@ -126,7 +128,7 @@ def namespace_of(provider: Json, parts: Iterable[Any], version: int) -> str | No
 def write_signatures(
     metadata: JsonObject | None, names: Iterable[tuple[str, str]] = OPENAI_IDS
 ) -> JsonObject:
-    """The members of a block with a signature or ids."""
+    """Return the members of a block with a signature or ids."""
     for namespace, key in SIGNATURES.items() if metadata else ():
         signature = notes(metadata, namespace).get(key)
         if isinstance(signature, str):
@@ -156,7 +158,7 @@ def write_text(part: TextPart) -> Wire:
 
 
 def _read_citation(raw: Json, number: int) -> Citation | None:
-    """A citation of a web page; other annotations remain in the residue."""
+    """Read a citation of a web page. Other annotations remain in the residue."""
     match raw:
         case {"type": "citation", "url": str(url)}:
             id_, title, cited = (_text(raw.get(name)) for name in ("id", "title", "cited_text"))
@@ -199,7 +201,7 @@ def write_reasoning(part: ReasoningPart) -> Wire:
 
 
 def read_redacted(block: wire.NonStandard, namespace: Namespace) -> ReasoningPart | None:
-    """Redacted thinking of Anthropic. Other blocks that are not standard have no meaning here."""
+    """Read redacted thinking of Anthropic. Other non-standard blocks are kept as they are."""
     data = block.value.get("data")
     is_redacted = block.value.get("type") == "redacted_thinking" and isinstance(data, str)
     if not is_redacted or namespace not in (None, "anthropic"):
@@ -217,11 +219,11 @@ def write_redacted(part: ReasoningPart) -> Wire | None:
 # Calls
 
 TEXT_ARGUMENT: Final = "__arg1"
-"""What LangChain calls the argument of a tool that takes one text: `tools/simple.py` in langchain-core."""
+"""The name of the argument of a tool with one text: `tools/simple.py` in langchain-core."""
 
 
 def arguments(value: Json) -> JsonObject:
-    """The input of a call as an object."""
+    """Return the input of a call as an object."""
     if is_object(value):
         return value
     return {} if value is UNSET else {TEXT_ARGUMENT: value}
@@ -236,7 +238,7 @@ Call: TypeAlias = wire.ToolCall | wire.InvalidToolCall | wire.CallEntry | wire.I
 
 
 def read_call(block: Call, made_id: str) -> ToolCallPart:
-    """The call of a block, or of an entry in one of the lists beside the content."""
+    """Read the call of a block, or of an entry in `tool_calls` or `invalid_tool_calls`."""
     id_ = made_id if block.id is None else block.id
     if is_object(block.args):
         return ToolCallPart(id_, block.name or "", "input-available", block.args)
@@ -249,7 +251,7 @@ def write_call(
     invalid: type[wire.InvalidToolCall | wire.InvalidCallEntry],
     error: str | None = None,
 ) -> Wire:
-    """A call as a block, or as an entry beside the content."""
+    """Return a call as a block, or as an entry of `tool_calls` or `invalid_tool_calls`."""
     if is_valid(call):
         return valid(name=call.name, args=arguments(call.input), id=call.id)
     raw: Json = call.raw_input
@@ -258,12 +260,12 @@ def write_call(
 
 
 def write_call_block(call: ToolCallPart, error: str | None = None) -> Wire:
-    """The block of a call."""
+    """Return the block of a call."""
     return write_call(call, wire.ToolCall, wire.InvalidToolCall, error)
 
 
 def write_call_entry(call: ToolCallPart, error: str | None = None) -> Wire:
-    """The entry of a call beside the content."""
+    """Return the entry of a call."""
     return write_call(call, wire.CallEntry, wire.InvalidCallEntry, error)
 
 
@@ -311,7 +313,7 @@ USAGE: Final = UsageNames(
 
 
 def read_output(message: wire.Tool, items: Sequence[ContentItem]) -> ToolOutput:
-    """The output in a tool message. JSON is text, with the value as the artifact."""
+    """Read the output in a tool message. JSON is text, with the value as the artifact."""
     content, is_error = message.content, message.status == "error"
     if not isinstance(content, str):
         return ErrorJsonOutput(to_json(content)) if is_error else ContentOutput(tuple(items))
@@ -321,7 +323,7 @@ def read_output(message: wire.Tool, items: Sequence[ContentItem]) -> ToolOutput:
 
 
 def write_tool(result: ToolResultPart, content: Any = None, id_: str | None = None) -> wire.Tool:
-    """A tool message. `content` is that of an output with files."""
+    """Return a tool message. `content` is that of an output with files."""
     outcome, value, _ = write_tool_text(result.output)
     status = "success" if outcome == "success" else "error"
     artifact = None
@@ -350,7 +352,7 @@ KINDS: Final[Mapping[str, tuple[type[wire.Media], str]]] = {
     "text": (wire.PlainText, PLAIN),
     "document": (wire.File, OCTETS),
 }
-"""By the kind of a file: its block, and the media type of a file that has none."""
+"""By the kind of a file: its block, and the default media type."""
 
 
 def _kind(part: Media) -> str:
@@ -447,7 +449,7 @@ SERVER_RESULTS: Final[PartCodecs[ToolCallPart]] = PartCodecs(
 # Forms of the content of a response, and the notes on them
 
 FORM: Final = "form"
-"""The note of a message or a step start on its form, if that is not the default: `STRING`, `LIST` or `V1`."""
+"""The note of the form of a message or step, if it is not the default: `STRING`, `LIST` or `V1`."""
 LIST: Final = "list"
 V1: Final = "v1"
 """A list of standard blocks; `output_version` says so."""
@@ -463,8 +465,8 @@ def is_open_call(part: Any) -> bool:
     return type(part) is ToolCallPart and not part.provider_executed
 
 
-def is_beside(part: Any, namespace: str | None, version: int) -> bool:
-    """Whether a part is reasoning that is in `additional_kwargs`, unless the content has standard blocks."""
+def is_in_kwargs(part: Any, namespace: str | None, version: int) -> bool:
+    """Whether a part is reasoning in `additional_kwargs`, unless the content has standard blocks."""
     if type(part) is not ReasoningPart:
         return False
     shape = shape_of(part)
@@ -476,21 +478,21 @@ def is_beside(part: Any, namespace: str | None, version: int) -> bool:
 def default_form(
     parts: Iterable[Any], text: str | None, namespace: str | None, version: int, head: Json = None
 ) -> str:
-    """The form of a response. `head`: that of the first step, if it is noted."""
+    """Return the form of a response. `head`: that of the first step, if it is noted."""
     if head == V1 or (head is None and version == 1):
         return V1
     return STRING if is_one_text(parts, text, namespace, version) else LIST
 
 
 def is_one_text(parts: Iterable[Any], text: str | None, namespace: str | None, version: int) -> bool:
-    """Whether the content of parts and a text can be a string: it is one text, or nothing."""
+    """Whether the content of parts and a text can be a string: it is at most one text."""
     count = text is not None
     for part in parts:
         if is_open_call(part):
             kept = notes(part.call_provider_metadata, NAME)
             if SHAPE in kept or kept.get(BLOCK) is True:
                 return False
-        elif can_write(part) and not is_beside(part, namespace, version):
+        elif can_write(part) and not is_in_kwargs(part, namespace, version):
             is_plain = type(part) is TextPart and part.citations is None and not part.provider_metadata
             count += 1
             if count > 1 or not is_plain or not part.text:
@@ -507,5 +509,5 @@ def can_write(part: Part) -> bool:
 
 
 def is_raw(part: Any) -> bool:
-    """Whether a part keeps a block of this format whole."""
+    """Whether a part is an unknown block of this format."""
     return type(part) is ForeignPart and part.format == NAME and isinstance(part.value, (str, dict))

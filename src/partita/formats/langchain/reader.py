@@ -1,4 +1,4 @@
-"""LangChain's messages → canonical messages, and where each part was."""
+"""Messages of LangChain → canonical messages, with the position of each part."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -72,20 +72,20 @@ from .parts import (
 from .wire import MESSAGE, NAME
 
 UNTYPED: Final = "__untyped__"
-"""The type that items of a content get while they are read, if they are neither texts nor blocks."""
+"""The type of items of a content that are neither texts nor blocks, while they are read."""
 CHAT_ROLES: Final = {"assistant": "ai", "ai": "ai", "system": "system", "developer": "system"}
 CALL_HINT: Final = "give calls as {name, args, id}"
 
 PROMPT_PARTS: Final = (TextPart, ImagePart, FilePart)
 EMPTY: Final[dict[type, Any]] = {type_: type_(content="") for type_ in (wire.System, wire.Human, wire.Ai)}
-"""Messages without anything, to compare others with."""
+"""Empty messages, to compare others with."""
 
 
 class Reader:
-    """Reads messages. In `messages` the results are still apart from their calls.
+    """Reads messages. In `messages`, results are not merged into their calls.
 
-    The place of a message is its index, that of a part its index and the number of the part there. What is
-    noted is what `version` would write otherwise.
+    The position of a message is its index, that of a part its index and the number of the part. Notes are
+    made of forms that differ from those that `version` writes.
     """
 
     def __init__(self, payload: Json, version: int) -> None:
@@ -96,7 +96,7 @@ class Reader:
         self._version = version
         self._answered = {id_ for one in opened if isinstance(id_ := one.data.get("tool_call_id"), str)}
         self._names: dict[str, str] = {}  # of calls, by id
-        self._head: AssistantMessage | None = None  # the message that responses may be steps of
+        self._head: AssistantMessage | None = None  # the message that the next responses may be steps of
         self._head_index = 0
         self._steps = 0
         for index, one in enumerate(opened):
@@ -171,7 +171,7 @@ class Reader:
         return self._step(read, head, index)
 
     def _step(self, read: AssistantMessage, head: AssistantMessage, index: int) -> AssistantMessage:
-        """A message as a step of another, which `join` joins to it. All steps have the type of the whole."""
+        """Return a message as a step of another, into which `join` merges it. All steps have its type."""
         kept = dict(message_notes(read, NAME))
         if kept.get("response_metadata") == {PROVIDER: provider_of(head)}:
             del kept["response_metadata"]
@@ -227,7 +227,7 @@ class _Item(Struct, frozen=True):
 
 
 def _standard(item: Any) -> Sequence[_Item]:
-    """The standard blocks for an item of a content."""
+    """Return the standard blocks for an item of a content."""
     if isinstance(item, str):
         return (_Item(wire.Text(text=item), item, STRING),)
     raw = to_json(item) if item.extra or type(item) is wire.UnknownBlock else None
@@ -243,7 +243,7 @@ def _standard(item: Any) -> Sequence[_Item]:
 
 
 def read_items(content: Sequence[Any], fitting: tuple[type, ...], version: int) -> list[Any]:
-    """The parts of a content that is not that of a response. What does not fit there is kept whole."""
+    """Return the parts of a content that is not of a response. Unexpected parts are kept as they are."""
     parts: list[Any] = []
     for item in content:
         found = _standard(item)
@@ -253,7 +253,7 @@ def read_items(content: Sequence[Any], fitting: tuple[type, ...], version: int) 
 
 
 def _read_item(item: _Item, namespace: str | None, version: int) -> Any:
-    """The part of an item that is not a call."""
+    """Return the part of an item that is not a call."""
     namespace = namespace or item.namespace
     part = BLOCKS.read(item.block, namespace)
     if type(part) is ForeignPart:
@@ -262,7 +262,7 @@ def _read_item(item: _Item, namespace: str | None, version: int) -> Any:
 
 
 def _shape_notes(item: _Item, namespace: str | None, version: int) -> JsonObject:
-    """What to note of the shape of a block."""
+    """Return the notes of the shape of a block."""
     if item.shape is None and (version == 1 or type(item.block) is wire.Text):
         return {}
     default = None if version == 1 else default_shape(to_json(item.block), namespace)
@@ -286,7 +286,7 @@ def _raw(item: Any) -> Json:
 
 
 class _Entries:
-    """Calls beside the content, to be found by id, each once."""
+    """The entries of calls, each of which is found once by its id."""
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self._left = dict(enumerate(entries))
@@ -295,12 +295,12 @@ class _Entries:
             self._by_id[entry.id].append(index)
 
     def take(self, id_: str | None) -> Any:
-        """The next call with an id; `None` if there is none."""
+        """Return the next call with an id; `None` if there is none."""
         indices = self._by_id.get(id_)
         return self._left.pop(indices.pop()) if indices else None
 
     def rest(self) -> list[Any]:
-        """The calls that were not taken."""
+        """Return the calls that were not taken."""
         return list(self._left.values())
 
 
@@ -323,7 +323,7 @@ class _Response:
         self._server_calls: dict[str, int] = {}
 
     def read(self, head_form: Json) -> AssistantMessage:
-        """The message. `head_form`: the form of the message that it is a step of."""
+        """Read the message. `head_form`: the form of the message that it is a step of."""
         about: JsonObject = {"content": "", "id": None}
         self._signatures = self._google_signatures()
         reasoning = self._kwargs.get(REASONING_CONTENT)
@@ -382,7 +382,7 @@ class _Response:
             self._parts.append(part)
 
     def _call(self, item: _Item | None, entry: Any) -> ToolCallPart:
-        """The call of a block, of an entry beside the content, or of both: LangChain runs the entry."""
+        """Return the call of a block, of an entry, or of both: LangChain runs the entry."""
         source: Any = entry if item is None or entry is not None else item.block
         call = read_call(source, f"{self._id}:call-{len(self._parts) + 1}")
         error = getattr(source, "error", None)
@@ -411,7 +411,7 @@ class _Response:
         return call if metadata is None else replace(call, call_provider_metadata=metadata)
 
     def _server_result(self, item: _Item, position: int) -> bool:
-        """Add a result to the call of a server tool. It is a part of its own if there is no such call."""
+        """Add a result to the call of a server tool, or as a separate part if there is no such call."""
         at = self._server_calls.get(item.block.tool_call_id)
         if at is None or self._parts[at].output is not None:
             return False
@@ -425,7 +425,7 @@ class _Response:
         return True
 
     def _google_signatures(self) -> JsonObject:
-        """The signatures of calls, if they all belong to calls of the message."""
+        """Return the signatures of calls, if they all belong to calls of the message."""
         found = self._kwargs.get(GOOGLE_SIGNATURES) if self._namespace == "google" else None
         if not is_object(found) or not all(isinstance(value, str) for value in found.values()):
             return {}
@@ -433,7 +433,7 @@ class _Response:
 
 
 def _openai_calls(raws: Json) -> tuple[list[Any], list[Any]]:
-    """Calls as Chat Completions has them, which messages before `tool_calls` existed have."""
+    """Return calls in the form of Chat Completions, which messages without `tool_calls` have."""
     calls: list[Any] = []
     invalid: list[Any] = []
     for raw in raws if is_array(raws) else ():

@@ -22,7 +22,7 @@ Text_: TypeAlias = str | UnsetType
 
 
 class Block(Wire, tag_field="type", kw_only=True):
-    """What all blocks may have."""
+    """Members that all blocks may have."""
 
     id: str | UnsetType | None = UNSET
     index: int | str | UnsetType = UNSET
@@ -162,7 +162,7 @@ class InvalidCallEntry(Wire, kw_only=True):
 
 
 class Message(Wire, tag_field="type", kw_only=True):
-    """What all messages have."""
+    """Members of all messages."""
 
     content: (
         str | tuple[str | AnyBlock, ...] | None
@@ -179,7 +179,7 @@ class System(Message, tag="system"):
 
 
 class Human(Message, tag="human"):
-    """What the user wrote."""
+    """A message of the user."""
 
 
 class Ai(Message, tag="ai", kw_only=True):

@@ -1,4 +1,4 @@
-"""Canonical messages → LangChain's messages, and where each part was written."""
+"""Canonical messages → messages of LangChain, with the position of each part."""
 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -43,7 +43,7 @@ from .parts import (
     VERSION,
     can_write,
     default_form,
-    is_beside,
+    is_in_kwargs,
     is_one_text,
     is_open_call,
     is_raw,
@@ -56,7 +56,7 @@ from .parts import (
 )
 from .wire import NAME
 
-OF_MESSAGES: Final = frozenset({FORM, ROLE, "role_", "string", "list"})
+MESSAGE_NOTES: Final = frozenset({FORM, ROLE, "role_", "string", "list"})
 """Notes of messages that are not members of them; the last three are those of earlier versions."""
 
 ALONE: Final = "every result is a message of its own"
@@ -64,7 +64,7 @@ BESIDE: Final = "calls and reasoning that are not in the content lose their plac
 UNCOUNTED: Final = "what was not counted is written as 0, or as the sum"
 
 BEFORE, WITHIN, AFTER, INVALID = range(4)
-"""Where parts are read: reasoning before the content, the content, then calls and invalid calls."""
+"""The order in which parts are read: reasoning before the content, the content, calls, invalid calls."""
 
 
 class _Block(NamedTuple):
@@ -75,7 +75,7 @@ class _Block(NamedTuple):
 
 
 class _Content:
-    """What the parts of a step are written as."""
+    """The content that the parts of a step are written as."""
 
     def __init__(self) -> None:
         self.blocks: list[_Block] = []
@@ -103,7 +103,7 @@ class _Content:
 
 
 class Writer:
-    """Writes messages in a version, and records what went where.
+    """Writes messages in a version, and records the positions of their parts.
 
     A faithful writer uses the forms and shapes in which messages were read, also those of the other version.
     """
@@ -146,11 +146,11 @@ class Writer:
         self._payload.append({"type": data["type"], "data": data})
 
     def _new_id(self, id_: str) -> str | None:
-        """The id to write: none if a message at this index has it anyway."""
+        """Return the id to write; none if it is the default id of a message at this index."""
         is_implied = id_ == f"message-{len(self._payload) + 1}" and not self._is_faithful
         return None if is_implied else id_
 
-    def _lose(self, path: str, value: Any, why: str) -> None:
+    def _report_loss(self, path: str, value: Any, why: str) -> None:
         self.record.losses.append(Loss.of(path, value, why, "changed"))
 
     # Prompts
@@ -174,18 +174,18 @@ class Writer:
             written: wire.Message = wire.Chat(role=role, **about)
         else:
             written = (wire.System if isinstance(message, SystemMessage) else wire.Human)(**about)
-        self._append(written, kept, OF_MESSAGES)
+        self._append(written, kept, MESSAGE_NOTES)
         self.record.add(turn, (index,), positions)
 
     def _items(self, parts: Sequence[Any], index: int) -> tuple[list[Any], list[Position | None]]:
-        """The blocks of parts that are not those of a response, and their positions."""
+        """Return the blocks of parts that are not of a response, and their positions."""
         blocks = [self._block(part, None, self._is_standard) for part in parts]
         numbers = iter(range(len(parts)))
         positions: list[Position | None] = [None if one is None else (index, next(numbers)) for one in blocks]
         return [restore(*one) if one.residue else one.block for one in blocks if one is not None], positions
 
     def _block(self, part: Any, namespace: str | None, is_standard: bool) -> _Block | None:
-        """The block of a part that is not a call of the application."""
+        """Return the block of a part that is not a call of the application."""
         if is_raw(part):
             return _Block(part.value)
         block = BLOCKS.write(_signed_by(part, namespace))
@@ -195,7 +195,7 @@ class Writer:
         return _Block(block) if is_standard else self._shaped(block, metadata, namespace)
 
     def _shaped(self, block: Wire | JsonObject, metadata: JsonObject | None, namespace: str | None) -> _Block:
-        """A standard block in the shape that is noted, else in that of version 0."""
+        """Return a standard block in the noted shape, else in that of version 0."""
         kept = notes(metadata, NAME)
         shape: Json = kept.get(SHAPE)
         if shape is None and (self._version == 1 or isinstance(block, wire.Text)):
@@ -243,14 +243,14 @@ class Writer:
             "response_metadata": metadata,
         }
         if is_first and (role := _role(kept)) is not None and not content.calls and not content.invalid:
-            self._append(wire.Chat(role=role, **about), kept, OF_MESSAGES)
+            self._append(wire.Chat(role=role, **about), kept, MESSAGE_NOTES)
             return
         about["usage_metadata"] = self._usage(message.content.usage, step.path) if is_first else None
         ai = wire.Ai(tool_calls=tuple(content.calls), invalid_tool_calls=tuple(content.invalid), **about)
-        self._append(ai, kept if is_first else {}, OF_MESSAGES)
+        self._append(ai, kept if is_first else {}, MESSAGE_NOTES)
 
     def _form(self, step: Step, kept: JsonObject) -> str:
-        """How the content of a step is written."""
+        """Return the form of the content of a step."""
         parts = [part for part, _ in step.parts]
         about = (parts, step.text, self._namespace, self._version)
         start = step.boundaries[-1].part if step.boundaries else None
@@ -276,10 +276,10 @@ class Writer:
         is_standard = form == V1 and not self._is_faithful
         for part, path in step.parts:
             if type(part) is ToolCallPart and part.input is UNSET and part.raw_input is UNSET:
-                self._lose(f"{path}.input", None, REQUIRED)
+                self._report_loss(f"{path}.input", None, REQUIRED)
             if is_open_call(part):
                 groups.append(self._write_call(part, form, content))
-            elif not is_standard and is_beside(part, self._namespace, self._version):
+            elif not is_standard and is_in_kwargs(part, self._namespace, self._version):
                 groups.append(BEFORE if part.text else None)
                 content.reasoning.extend([part.text] if part.text else [])
             else:
@@ -307,7 +307,7 @@ class Writer:
         return content, positions
 
     def _positions(self, step: Step, groups: Sequence[int | None], index: int) -> list[Position | None]:
-        """The positions of the parts of a step. Those that are read back in another order are reported."""
+        """Return the positions of the parts of a step; report those that are read back in another order."""
         before = min(groups.count(BEFORE), 1)  # all reasoning there is one part
         within = groups.count(WITHIN) + (step.text is not None)
         numbers = [0, before, before + within, before + within + groups.count(AFTER)]
@@ -318,10 +318,10 @@ class Writer:
                 numbers[group] += 1
         order = [group for group in groups if group is not None] + [WITHIN] * (step.text is not None)
         if order != sorted(order):
-            self._lose_order(step, groups)
+            self._report_order(step, groups)
         return positions
 
-    def _lose_order(self, step: Step, groups: Sequence[int | None]) -> None:
+    def _report_order(self, step: Step, groups: Sequence[int | None]) -> None:
         """Report calls that were before parts of earlier groups, and reasoning that was after content."""
         first = groups.index(WITHIN) if WITHIN in groups else len(groups)
         lowest = INVALID if step.text is None else WITHIN  # of the groups after a part
@@ -330,13 +330,13 @@ class Writer:
             if group is None:
                 continue
             if group > max(lowest, WITHIN):
-                self._lose(path, part.id, BESIDE)
+                self._report_loss(path, part.id, BESIDE)
             elif group == BEFORE and at > first:
-                self._lose(path, to_json(part), BESIDE)
+                self._report_loss(path, to_json(part), BESIDE)
             lowest = min(lowest, group)
 
     def _write_call(self, call: ToolCallPart, form: str, content: _Content) -> int:
-        """Write a call that the application runs. Returns the group of its place."""
+        """Write a call that the application runs; return the group of its position."""
         metadata = call.call_provider_metadata
         kept = notes(metadata, NAME)
         noted: Json = kept.get(ERROR)
@@ -366,7 +366,7 @@ class Writer:
             return None
         if None not in (usage.input_tokens, usage.output_tokens, usage.total_tokens):
             return USAGE.write(usage)
-        self._lose(f"{path}.content.usage", to_json(usage), UNCOUNTED)
+        self._report_loss(f"{path}.content.usage", to_json(usage), UNCOUNTED)
         return USAGE.write(replace(usage, raw=UNSET))
 
     # Results
@@ -384,16 +384,16 @@ class Writer:
         self._pending = []
 
     def _orphans(self, turn: Results) -> None:
-        """Write results without calls, each in a message of its own."""
+        """Write results without calls, each in a separate message."""
         positions = [self._result(part, turn.message) for part, _ in turn.parts]
         first = next((place for place in positions if place is not None), None)
         for (part, path), place in zip(turn.parts, positions, strict=True):
             if place is not None and place != first:
-                self._lose(path, part.id, ALONE)
+                self._report_loss(path, part.id, ALONE)
         self.record.add(turn, first, [None if place is None else (*place, 0) for place in positions])
 
     def _result(self, part: Any, message: ToolMessage | None) -> tuple[int] | None:
-        """Write a result, and return its place."""
+        """Write a result, and return its position."""
         if not isinstance(part, ToolResultPart):
             return None
         index = len(self._payload)
@@ -411,7 +411,7 @@ class Writer:
 
 
 def plain_text(block: Any) -> str | None:
-    """The text of a block that has no more than that."""
+    """Return the text of a block that has only a text."""
     if isinstance(block, wire.Text):
         return block.text if block == wire.Text(text=block.text) else None
     is_text = is_object(block) and block.keys() == {"type", "text"} and block["type"] == "text"
@@ -429,7 +429,7 @@ def _restored(written: Wire, kept: JsonObject, reserved: frozenset[str]) -> Any:
 
 
 def _unsent_errors(step: Step) -> dict[str, str]:
-    """The errors of invalid calls of a step that no tool message has."""
+    """Return the errors of invalid calls of a step that no tool message has."""
     if all(type(part) is not ToolCallPart or is_valid(part) for part, _ in step.parts):
         return {}
     return {
@@ -441,7 +441,7 @@ def _unsent_errors(step: Step) -> dict[str, str]:
 
 
 def _signed_by(part: Any, namespace: str | None) -> Any:
-    """A part without the signatures of other providers than that of its message."""
+    """Return a part without signatures of other providers than that of its message."""
     metadata: JsonObject | None = getattr(part, "provider_metadata", None)
     if not metadata or namespace is None:
         return part
@@ -450,7 +450,7 @@ def _signed_by(part: Any, namespace: str | None) -> Any:
 
 
 def _event(message: Message) -> JsonObject | None:
-    """The message of an unknown type that an event keeps whole."""
+    """Return the message of an unknown type that an event keeps."""
     match message.parts:
         case (ForeignPart(format="langchain", value=value),) if message.type == "event" and is_object(value):
             try:

@@ -1,6 +1,6 @@
 """The assistant message of a request ↔ parts of a step. Responses are written with the same functions.
 
-It needs a module of its own because the message has no list of blocks: reasoning, texts, refusals and calls
+The message has no list of blocks: reasoning, texts, refusals and calls
 are members, and all texts of a step become one content.
 """
 
@@ -24,8 +24,8 @@ from .parts import CONTENT, EMPTY, FIELD, FIELDS, LEGACY, LIST, SAME_IN, TYPE, C
 REASONING: Final = ("reasoning_content", "reasoning")
 """Members with reasoning as text."""
 
-WITHIN: Final = "in"
-"""The note of a part that is kept whole: the list that it is from, if that is not the content."""
+SOURCE_LIST: Final = "in"
+"""The note of a part that is kept as it is: the list that it is from, if that is not the content."""
 
 CALLS: Final = "tool_calls"
 AUDIO: Final = "audio"
@@ -36,8 +36,8 @@ ORDER: Final[Mapping[Any, int]] = {
 """The order in which members are read."""
 
 
-class Piece(NamedTuple):
-    """A text that is a piece of the text at another position: from one character to another."""
+class TextSlice(NamedTuple):
+    """A text that is a part of the text at another position: from one character to another."""
 
     whole: Position
     start: int
@@ -50,7 +50,7 @@ class Written(NamedTuple):
     message: wire.Assistant | None
     positions: list[Position | None]
     """Of each part: a member, or a member and an index."""
-    pieces: Mapping[int, Piece]
+    slices: Mapping[int, TextSlice]
     """Parts that share a member with others, by their number."""
 
 
@@ -60,11 +60,11 @@ class Written(NamedTuple):
 def read_assistant(
     message: wire.Assistant, id_: str, codecs: Codecs
 ) -> tuple[list[tuple[Any, Position]], JsonObject]:
-    """The parts of a message with their positions, and notes about it. `id_` is for calls without an id."""
+    """Return the parts of a message with their positions, and its notes. `id_` is for calls without an id."""
     found: list[tuple[Any, Position]] = []
     noted: JsonObject = {}
     content, calls = message.content, message.tool_calls
-    is_usual = True  # there is nothing but content and calls
+    is_usual = True  # there are only content and calls
     if message.reasoning_content or message.reasoning or message.reasoning_details:
         is_usual = not _read_reasoning(message, codecs, found)
     if isinstance(content, tuple):
@@ -89,7 +89,7 @@ def read_assistant(
     for index, call in enumerate(calls or ()):
         part = codecs.calls.read(call, f"{id_}:call-{index + 1}")
         if type(part) is ForeignPart:
-            part = replace(part, provider_metadata={codecs.namespace: {WITHIN: CALLS}})
+            part = replace(part, provider_metadata={codecs.namespace: {SOURCE_LIST: CALLS}})
         found.append((part, (CALLS, index)))
     if message.function_call:
         is_usual = False
@@ -114,10 +114,10 @@ _MEMBERS: Final = ("refusal", AUDIO, LEGACY, *REASONING, "reasoning_details", "e
 
 
 def _read_reasoning(message: wire.Assistant, codecs: Codecs, found: list[tuple[Any, Position]]) -> bool:
-    """Read reasoning from the first member that has some; whether one has. Servers repeat it in others."""
+    """Read reasoning from the first member with some; return whether there is one. Servers repeat it."""
     wanted = codecs.dialect.reasoning
     texts = {name: text for name in REASONING if (text := getattr(message, name))}
-    # Only servers that have details are known to take them back.
+    # Only servers that send details accept them.
     details = message.reasoning_details if wanted == "reasoning_details" else None
     if not texts and not details:
         return False
@@ -137,7 +137,7 @@ def _read_reasoning(message: wire.Assistant, codecs: Codecs, found: list[tuple[A
 
 
 def visible_text(details: Sequence[Json]) -> str:
-    """The text in reasoning details, for servers that have it nowhere else."""
+    """Return the text in reasoning details, for servers that have it in no other member."""
     names = {"reasoning.text": "text", "reasoning.summary": "summary"}
     return "".join(text_in(item, names.get(text_in(item, "type"), "")) for item in details)
 
@@ -146,7 +146,7 @@ def visible_text(details: Sequence[Json]) -> str:
 
 
 def write_assistant(parts: Sequence[LocatedPart], noted: JsonObject, codecs: Codecs) -> Written:
-    """The message of a step. Texts are joined, unless the content was a list or has to be one."""
+    """Return the message of a step. Texts are joined, unless the content was a list or must be one."""
     writer = _StepWriter(noted, codecs, len(parts))
     for number, (part, _) in enumerate(parts):
         write = _WRITERS.get(type(part))
@@ -171,7 +171,7 @@ def is_written(part: AssistantPart, codecs: Codecs) -> bool:
 
 
 def reasoning_field(part: ReasoningPart, codecs: Codecs) -> str | None:
-    """The member that reasoning is written in; `None` if it is not sent.
+    """Return the member that reasoning is written in; `None` if it is not sent.
 
     Only the server that it is from accepts it, and some do not.
     """
@@ -257,7 +257,7 @@ class _StepWriter:
     def foreign(self, number: int, part: ForeignPart) -> None:
         if part.format != self._codecs.dialect.format_name or not is_object(part.value):
             return
-        if notes(part.provider_metadata, self._codecs.namespace).get(WITHIN) == CALLS:
+        if notes(part.provider_metadata, self._codecs.namespace).get(SOURCE_LIST) == CALLS:
             self._positions[number] = (CALLS, len(self._calls))
             self._calls.append(part.value)
         else:
@@ -281,22 +281,22 @@ class _StepWriter:
             self._members["refusal"] = "".join(refusals)
         if self._calls:
             self._members[CALLS] = tuple(self._calls)
-        pieces = self._pieces() if self._texts else {}
+        slices = self._slices() if self._texts else {}
         if not content and not self._members and not self._noted:
-            return Written(None, self._positions, pieces)
+            return Written(None, self._positions, slices)
         if content is None and CALLS not in self._members and LEGACY not in self._members:
             content = ""  # only calls may be without content
-        return Written(wire.Assistant(content=content, **self._members), self._positions, pieces)
+        return Written(wire.Assistant(content=content, **self._members), self._positions, slices)
 
-    def _pieces(self) -> dict[int, Piece]:
-        """The texts that share a member."""
-        pieces: dict[int, Piece] = {}
+    def _slices(self) -> dict[int, TextSlice]:
+        """Return the texts that share a member."""
+        slices: dict[int, TextSlice] = {}
         for member, texts in self._texts.items():
             start = 0
             for number, text in texts if len(texts) > 1 else ():
-                pieces[number] = Piece(member, start, start + len(text))
+                slices[number] = TextSlice(member, start, start + len(text))
                 start += len(text)
-        return pieces
+        return slices
 
 
 _WRITERS: Final[Mapping[type[Any], Callable[[_StepWriter, int, Any], None]]] = {
@@ -308,8 +308,8 @@ _WRITERS: Final[Mapping[type[Any], Callable[[_StepWriter, int, Any], None]]] = {
 }
 
 
-def add_pieces(positions: dict[Position, Any], pieces: Mapping[Position, Piece]) -> None:
-    """Add the parts whose texts are pieces of others to those that were read."""
-    for position, (whole, start, end) in pieces.items():
+def add_slices(positions: dict[Position, Any], slices: Mapping[Position, TextSlice]) -> None:
+    """Add the parts whose texts are parts of others to those that were read."""
+    for position, (whole, start, end) in slices.items():
         if whole in positions:
             positions[position] = replace(positions[whole], text=positions[whole].text[start:end])

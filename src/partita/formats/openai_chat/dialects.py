@@ -1,6 +1,6 @@
-"""What servers with Chat Completions accept in requests.
+"""The requests that servers with Chat Completions accept.
 
-For a server that is not here, take the nearest and `dataclasses.replace` what differs.
+For another server, take the most similar dialect, and replace its differences with `dataclasses.replace`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from .wire import NAME
 
 ReasoningField: TypeAlias = Literal["reasoning_content", "reasoning", "reasoning_details", "thinking"]
-"""Where reasoning is sent back: members of the message, or `thinking` items of its content."""
+"""The place where reasoning is sent back: members of the message, or `thinking` items of its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Dialect:
     needs_reasoning: bool = False
     """Whether a response without reasoning needs an empty one."""
     refusals: bool = False
-    """Whether a refusal has a member of its own."""
+    """Whether a refusal has a separate member."""
     lists_of_text: bool = True
     """Whether content that is only text may be a list."""
     fetches_files: bool = False
@@ -38,7 +38,7 @@ class Dialect:
     user_after_tool: bool = True
     """Whether a user message may directly follow results of tools."""
     stream_options: bool = True
-    """Whether it knows `stream_options`. Those that do not send the usage anyway."""
+    """Whether it has `stream_options`. Servers without it always send the usage."""
     max_tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
 
     @property
@@ -53,7 +53,7 @@ OPENAI: Final = Dialect(
     "openai", "openai", system_role="developer", refusals=True, max_tokens="max_completion_tokens"
 )
 GENERIC: Final = Dialect("generic", "openai", system_anywhere=False, lists_of_text=False)
-"""What nearly every server accepts."""
+"""Requests that nearly every server accepts."""
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     dialect.name: dialect

@@ -1,7 +1,7 @@
 """Chunks → `chat.completion.chunk` objects, and the `chat.completion` that they form.
 
-All steps of an agent are one response to a client: the texts of all steps, with an empty line between them,
-and the calls that the client has to run. Calls that have their output by then are not sent.
+All steps of an agent form one response: the texts of all steps, with an empty line between them,
+and the calls that the client has to run. Calls that have an output at the end are not sent.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -48,7 +48,7 @@ TextChunk: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | Reason
 InputChunk: TypeAlias = ToolInputStart | ToolInputDelta | ToolInputAvailable | ToolInputError
 
 METADATA: Final = frozenset({"finishReason", "rawFinishReason", "usage", "model", "responseId"})
-"""Metadata that has a place in a response."""
+"""Metadata that a response has members for."""
 
 NO_USAGE: Final = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 PARAGRAPH: Final = "\n\n"
@@ -61,11 +61,11 @@ NOT_SENT: Final = {
     "title": "title",
     "input_encoding": "inputEncoding",
 }
-"""Fields that calls of the API have no place for."""
+"""Fields that calls of the API have no members for."""
 
 
 class ChatEncoder:
-    """Chunks in, objects of a stream out. One encoder writes one response."""
+    """Encodes the chunks of one response as objects of a stream."""
 
     def __init__(
         self,
@@ -80,9 +80,9 @@ class ChatEncoder:
     ) -> None:
         """With `usage`, the last object has the usage; with `zero_usage`, also if it is unknown.
 
-        Calls of the tools in `live` are sent while they are written, all others at the end if they have no
-        output by then; with `only_live`, of those only the ones that a network repeats for its client.
-        Without `live`, all are sent while they are written.
+        Calls of the tools in `live` are sent while they are streamed, all others at the end if they have no
+        output; with `only_live`, of those only the ones that a network repeats for its client.
+        Without `live`, all are sent while they are streamed.
         """
         self._id = id
         self._model = model
@@ -95,7 +95,7 @@ class ChatEncoder:
         self._texts: dict[str, str] = {}  # open texts: the member of a delta that they are sent in
         self._has_text = False
         self._needs_space = False
-        self._calls = _Calls(self.lose, live, only_live=only_live)
+        self._calls = _Calls(self.report_loss, live, only_live=only_live)
         self._metadata: JsonObject = {}
         self._reason: str | None = None
         self._has_failed = False
@@ -103,11 +103,11 @@ class ChatEncoder:
 
     @property
     def losses(self) -> Sequence[Loss]:
-        """What could not be sent so far; a path begins with the number of the chunk."""
+        """The losses so far. A path begins with the number of the chunk."""
         return self._losses
 
-    def lose(self, name: str, value: Json, why: str = NO_PLACE, severity: Severity = "lost") -> None:
-        """Report that something of the current chunk is not sent."""
+    def report_loss(self, name: str, value: Json, why: str = NO_PLACE, severity: Severity = "lost") -> None:
+        """Report a member of the current chunk that is not sent."""
         member = f".{name}" if name else ""
         self._losses.append(Loss.of(f"$[{self._number}]{member}", value, why, severity))
 
@@ -132,7 +132,7 @@ class ChatEncoder:
             events.append({**self._object(None), "usage": usage})
         elif usage is not None:
             why = "the client did not request it"
-            self.lose("messageMetadata.usage", self._metadata.get("usage"), why, "minor")
+            self.report_loss("messageMetadata.usage", self._metadata.get("usage"), why, "minor")
         return events
 
     def _start(self) -> list[Json]:
@@ -148,7 +148,7 @@ class ChatEncoder:
             raw = given.get("raw") if is_object(given) else given
             if raw is not None and raw != usage:
                 name = "content.metadata.usage"
-                self.lose(f"{name}.raw" if is_object(given) else name, raw, OTHER_COUNTS)
+                self.report_loss(f"{name}.raw" if is_object(given) else name, raw, OTHER_COUNTS)
         return dict(NO_USAGE) if usage is None and self._zero_usage else usage
 
     def _object(self, delta: JsonObject | None, reason: str | None = None) -> JsonObject:
@@ -166,7 +166,7 @@ class ChatEncoder:
         if self._id is None and chunk.message_id is not None:
             self._id = f"chatcmpl-{chunk.message_id}"
         elif chunk.message_id is not None and self._id != f"chatcmpl-{chunk.message_id}":
-            self.lose("messageId", chunk.message_id, "a response has one id")
+            self.report_loss("messageId", chunk.message_id, "a response has one id")
         model = chunk.message_metadata.get("model") if is_object(chunk.message_metadata) else None
         if self._model is None and isinstance(model, str):
             self._model = model
@@ -174,22 +174,22 @@ class ChatEncoder:
     def _encode(self, chunk: Chunk) -> list[Json]:
         match chunk:
             case TextDelta() | TextStart() | TextEnd():
-                self._lose_metadata(chunk)
+                self._report_metadata(chunk)
                 return self._text(chunk)
             case ReasoningDelta() | ReasoningStart() | ReasoningEnd():
-                self._lose_metadata(chunk)
+                self._report_metadata(chunk)
                 delta = chunk.delta if isinstance(chunk, ReasoningDelta) else ""
                 return [self._object({"reasoning_content": delta})] if delta else []
             case ToolInputStart() | ToolInputDelta() | ToolInputAvailable() | ToolInputError():
                 return [self._object({"tool_calls": [piece]}) for piece in self._calls.encode(chunk)]
             case ToolOutputAvailable() | ToolOutputError() | ToolOutputDenied() | ToolOutputChunk():
-                self._calls.set_answered(chunk.tool_call_id)
-                self.lose("", to_json(chunk), "a response ends before the results of its calls")
+                self._calls.set_output(chunk.tool_call_id)
+                self.report_loss("", to_json(chunk), "a response ends before the results of its calls")
             case ToolApprovalRequest():
-                self._calls.set_waiting(chunk.tool_call_id)
-                self.lose("", to_json(chunk), "the call needs an approval: it is not for the client")
+                self._calls.exclude(chunk.tool_call_id)
+                self.report_loss("", to_json(chunk), "the call needs an approval: it is not for the client")
             case SourceUrlChunk():
-                self.lose("sourceId", chunk.source_id, "a citation has no id", "minor")
+                self.report_loss("sourceId", chunk.source_id, "a citation has no id", "minor")
                 page = {"url": chunk.url, "title": chunk.title or "", "start_index": 0, "end_index": 0}
                 return [self._object({"annotations": [{"type": "url_citation", "url_citation": page}]})]
             case MessageStart() | MessageMetadata() | MessageFinish():
@@ -200,21 +200,21 @@ class ChatEncoder:
                 return [{"error": error}]
             case MessageAbort():
                 self._is_aborted = True
-                self.lose("", "abort", "a response that was stopped has ended", "changed")
+                self.report_loss("", "abort", "a response that was stopped has ended", "changed")
                 if chunk.reason is not None:
-                    self.lose("reason", chunk.reason)
+                    self.report_loss("reason", chunk.reason)
             case StepStart() | StepFinish():
                 pass
             case _:
-                self.lose("", to_json(chunk))
+                self.report_loss("", to_json(chunk))
         return []
 
-    def _lose_metadata(self, chunk: TextChunk) -> None:
+    def _report_metadata(self, chunk: TextChunk) -> None:
         metadata = chunk.provider_metadata
         if metadata is not None and not _is_refusal(metadata):
-            self.lose("providerMetadata", metadata)
+            self.report_loss("providerMetadata", metadata)
         if isinstance(chunk, TextEnd) and chunk.citations is not None:
-            self.lose("citations", to_json(chunk.citations))
+            self.report_loss("citations", to_json(chunk.citations))
 
     def _text(self, chunk: TextStart | TextDelta | TextEnd) -> list[Json]:
         match chunk:
@@ -225,7 +225,7 @@ class ChatEncoder:
                 delta = chunk.delta
                 if self._needs_space:
                     self._needs_space = False
-                    self.lose("delta", PARAGRAPH, "a text begins after another one", "repaired")
+                    self.report_loss("delta", PARAGRAPH, "a text begins after another one", "repaired")
                     delta = PARAGRAPH + delta
                 self._has_text = True
                 return [self._object({self._texts.get(chunk.id, "content"): delta})]
@@ -241,37 +241,37 @@ class ChatEncoder:
             self._metadata |= metadata
             self._calls.hide(server_calls(metadata))
             if rest := {name: value for name, value in metadata.items() if name not in METADATA}:
-                self.lose("messageMetadata", rest)
+                self.report_loss("messageMetadata", rest)
         elif metadata is not UNSET and metadata is not None:
-            self.lose("messageMetadata", metadata)
+            self.report_loss("messageMetadata", metadata)
         if isinstance(chunk, MessageFinish):
             self._reason = chunk.finish_reason
 
     def _finish_reason(self) -> str:
-        if self._calls.are_waiting:
+        if self._calls.has_pending:
             return "tool_calls"
         reason = self._reason
         if reason is None or reason == "tool-calls":
             return "stop"
         if reason not in REASONS:
-            self.lose("finishReason", reason, "the API has no such finish reason", "changed")
+            self.report_loss("finishReason", reason, "the API has no such finish reason", "changed")
         return REASONS.get(reason, "stop")
 
 
 def _is_refusal(metadata: JsonObject | None) -> bool:
-    """Whether metadata marks a text as a refusal, and has nothing else."""
+    """Whether metadata only marks a text as a refusal."""
     values = list((metadata or {}).values())
     return len(values) == 1 and is_object(values[0]) and values[0] == {"refusal": True}
 
 
-class _Lose(Protocol):
+class _ReportLoss(Protocol):
     def __call__(self, name: str, value: Json, why: str = ..., severity: Severity = ...) -> None:
-        """Report that something of the current chunk is not sent."""
+        """Report a member of the current chunk that is not sent."""
         ...
 
 
 class _Call:
-    """A call: its tool, its arguments so far, and its number among those that are sent."""
+    """A call: its tool, its arguments so far, and its number among the calls that are sent."""
 
     def __init__(self, name: str, index: int | None) -> None:
         self.name = name
@@ -282,10 +282,12 @@ class _Call:
 
 
 class _Calls:
-    """The calls of one response: those of the client while they are written, the others once they wait."""
+    """The calls of one response. Those of `live` tools are sent as they are streamed, others at the end."""
 
-    def __init__(self, lose: _Lose, live: Collection[str] | None, *, only_live: bool = False) -> None:
-        self._lose = lose
+    def __init__(
+        self, report_loss: _ReportLoss, live: Collection[str] | None, *, only_live: bool = False
+    ) -> None:
+        self._report_loss = report_loss
         self._live = live
         self._only_live = only_live
         self._calls: dict[str, _Call] = {}
@@ -294,41 +296,43 @@ class _Calls:
         self._hidden: set[str] = set()
 
     @property
-    def are_waiting(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether a call that was sent has no output."""
         return any(call.index is not None and not call.is_answered for call in self._calls.values())
 
-    def set_answered(self, id: str) -> None:
-        """A call has its output."""
+    def set_output(self, id: str) -> None:
+        """Note that a call has its output."""
         if id in self._calls:
             self._calls[id].is_answered = True
 
-    def set_waiting(self, id: str) -> None:
-        """A call needs an approval: it is not sent later."""
+    def exclude(self, id: str) -> None:
+        """Note that a call needs an approval, so that it is not sent."""
         if id in self._calls and self._calls[id].index is None:
             self._calls[id].is_answered = True
 
     def hide(self, ids: Iterable[str]) -> None:
-        """Calls that the agent itself will run: they are not sent later."""
+        """Note that the agent runs these calls, so that they are not sent."""
         self._hidden.update(ids)
 
     def encode(self, chunk: InputChunk) -> Iterator[JsonObject]:
-        """The pieces of calls in a chunk."""
+        """Return the deltas of calls in a chunk."""
         id_ = chunk.tool_call_id
         if isinstance(chunk, ToolInputDelta):
             call = self._calls.get(id_)
             if call is not None:
                 yield from self._append(call, chunk.input_text_delta)
             elif id_ not in self._served:
-                self._lose("inputTextDelta", chunk.input_text_delta, "the input of its call is not open")
+                self._report_loss(
+                    "inputTextDelta", chunk.input_text_delta, "the input of its call is not open"
+                )
             return
         for field, name in NOT_SENT.items():
             value = getattr(chunk, field, None)
             if value is not None:
-                self._lose(name, value)
+                self._report_loss(name, value)
         if chunk.provider_executed:
             self._served.add(id_)
-            self._lose("", id_, "the provider runs it itself")
+            self._report_loss("", id_, "the provider runs it itself")
             return
         call = self._calls.get(id_)
         if call is None:
@@ -338,10 +342,10 @@ class _Calls:
             yield from self._complete(call, chunk.input)
         if isinstance(chunk, ToolInputError):
             call.is_answered = True
-            self._lose("errorText", chunk.error_text)
+            self._report_loss("errorText", chunk.error_text)
 
     def held(self) -> Iterator[JsonObject]:
-        """The calls that were not sent while they were written, have no output, and are the client's."""
+        """Return the calls of the client that were not sent and have no output."""
         for id_, call in self._calls.items():
             is_hidden = id_ in self._hidden or (self._only_live and not call.is_copy)
             if call.index is None and not call.is_answered and not is_hidden:
@@ -366,14 +370,14 @@ class _Calls:
         return [] if call.index is None else [{"index": call.index, "function": {"arguments": delta}}]
 
     def _complete(self, call: _Call, value: Json | UnsetType) -> list[JsonObject]:
-        """The input of a call, unless it was sent in pieces."""
+        """Return the input of a call, unless it was sent as deltas."""
         text = "".join(call.pieces)
         if value is UNSET:
             return []
         if not text:
             return self._append(call, value if isinstance(value, str) else dumps(value).decode())
         if not _is_text_of(text, value):
-            self._lose("input", value, "its pieces have another value")
+            self._report_loss("input", value, "its pieces have another value")
         return []
 
 
@@ -392,7 +396,7 @@ def _is_text_of(text: str, value: Json) -> bool:
 
 
 def completion_of(events: Iterable[Json]) -> JsonObject:
-    """The response that a stream of `ChatEncoder` forms, for a client that does not stream.
+    """Return the response that the objects of a stream form, for a client that does not stream.
 
     A stream that failed is `{"error": …}`.
     """

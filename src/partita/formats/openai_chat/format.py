@@ -57,7 +57,15 @@ from partita.types.messages import (
 from partita.types.parts import ContentOutput, ReasoningPart, TextPart, ToolResultPart
 
 from . import wire
-from .assistant import ORDER, Piece, add_pieces, is_written, read_assistant, reasoning_field, write_assistant
+from .assistant import (
+    ORDER,
+    TextSlice,
+    add_slices,
+    is_written,
+    read_assistant,
+    reasoning_field,
+    write_assistant,
+)
 from .dialects import DIALECTS, OPENAI, Dialect
 from .encoder import ChatEncoder
 from .parts import (
@@ -88,12 +96,14 @@ BRIDGE: Final = "OK."
 
 BETWEEN_TEXTS: Final = "\n"
 BETWEEN_TURNS: Final = "\n\n"
-"""What is written between texts that become one text, and between instructions that become one message."""
+"""The separators of texts that become one text, and of instructions that become one message."""
 
 EXACT: Final = Rules(hidden="send", calls="any")
-"""No rules: what was read is written as it was."""
+"""No rules: messages are written as they were read."""
 
-TAKEN: Final = "servers take images, PDF, WAV, MP3 and text, only images by URL, and of the user only"
+ACCEPTED_FILES: Final = (
+    "servers take images, PDF, WAV, MP3 and text, only images by URL, and of the user only"
+)
 REPORT: Final = {
     dialect: request_report(
         dialect.namespace,
@@ -101,7 +111,7 @@ REPORT: Final = {
             "input": "arguments are JSON",
             "output": "a result is text",
             "tool-call": "the API has no place for calls that a server ran",
-            **dict.fromkeys(("image", "file", "reasoning-file"), TAKEN),
+            **dict.fromkeys(("image", "file", "reasoning-file"), ACCEPTED_FILES),
             "reasoning": "reasoning is sent back only to the server that it is from, if that wants it",
         },
         frozenset({CONTENT, ROLE, INDEX, RAW_INPUT, IN_BODY, IN_CHOICE, IN_MESSAGE}),
@@ -109,7 +119,7 @@ REPORT: Final = {
     for dialect in DIALECTS.values()
 }
 
-OVER: Final = "the server takes reasoning back only until the next prompt"
+EARLIER_TURN: Final = "the server takes reasoning back only until the next prompt"
 
 
 def load(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
@@ -185,7 +195,7 @@ def dump(messages: Sequence[Message], request: Request | None = None, *, dialect
 
 def _read_back(payload: JsonObject, writer: "_Writer", dialect: Dialect) -> dict[Position, Any]:
     positions = _Reader(payload["messages"], "$", dialect).positions
-    add_pieces(positions, writer.pieces)
+    add_slices(positions, writer.slices)
     return positions
 
 
@@ -230,7 +240,7 @@ class _Reader(RoleReader):
         return self._path if self._is_alone else f"{self._path}[{index}]"
 
     def _prompt(self, message: wire.Message, index: int) -> None:
-        """A message of the user, or instructions, which are text."""
+        """Read a message of the user, or instructions, which are text."""
         content, is_user = message.content, type(message) is wire.User
         noted: JsonObject = {}
         role = self._dialect.system_role if is_user else message.__struct_config__.tag
@@ -293,13 +303,13 @@ class _Reader(RoleReader):
 
 
 def _read_unusual(raw: Json, path: str) -> Any:
-    """A message that is not, or not completely, of the types that are known."""
+    """Return a message that has an unknown or unexpected type."""
     _check(raw, path)
     return read_wire(MESSAGE, raw, path, HINT)
 
 
 def _check(raw: Json, path: str) -> None:
-    """Refuse what is not a message."""
+    """Raise an error if a value is not a message."""
     if not is_object(raw):
         hint = 'give {"role": …, "content": …}'
         raise ConversionError(f"a message is {kind_of(raw)}", where=path, hint=hint)
@@ -325,7 +335,7 @@ class _Writer:
 
     def __init__(self, dialect: Dialect, *, is_exact: bool = False) -> None:
         self.record = Record()
-        self.pieces: dict[Position, Piece] = {}
+        self.slices: dict[Position, TextSlice] = {}
         """Parts that share a text, by their positions."""
         self._dialect = dialect
         self._codecs = codecs_of(dialect, is_exact=is_exact)
@@ -364,7 +374,7 @@ class _Writer:
         return [to_json(message) for message in self._messages]
 
     def _append(self, message: Any, noted: JsonObject) -> int:
-        """Append a message with its residue; its number."""
+        """Append a message with its residue; return its number."""
         self._messages.append(restore(message, notes(noted, FIELDS)) if noted else message)
         self._is_after_results = False
         return len(self._messages) - 1
@@ -416,7 +426,7 @@ class _Writer:
                     positions.append((at, "content"))
                 else:
                     position = (at, "content", start)
-                    self.pieces[position] = Piece((at, "content"), start, start + len(item.text))
+                    self.slices[position] = TextSlice((at, "content"), start, start + len(item.text))
                     start += len(item.text) + len(BETWEEN_TEXTS)
                     positions.append(position)
             count = len(positions) - positions.count(None)
@@ -429,7 +439,7 @@ class _Writer:
             self.record.add(turn, (at,), positions)
 
     def _shell(self, turn: Instructions | Prompt, noted: JsonObject, content: Any) -> wire.Message:
-        """The message of a turn. A server may require one of the assistant before it."""
+        """Return the message of a turn. A server may require a message of the assistant before it."""
         if isinstance(turn, Prompt):
             self._bridge(turn.path)
             return wire.User(content=content)
@@ -454,16 +464,16 @@ class _Writer:
         if is_over:
             parts = list(self._without_reasoning(parts))
         given = parts if step.text is None else [*parts, LocatedPart(TextPart(step.text), "")]
-        message, positions, pieces = write_assistant(given, noted, self._codecs)
+        message, positions, slices = write_assistant(given, noted, self._codecs)
         at: int | None = None
         if message is not None:
             if self._dialect.needs_reasoning and not self._is_exact:
                 message = self._with_reasoning(message, noted, step.path)
             at = self._append(message, noted)
-        for number, piece in pieces.items():
+        for number, piece in slices.items():
             positions[number] = (piece.whole, number)
-            self.pieces[at, positions[number]] = piece._replace(whole=(at, piece.whole))
-        if pieces:
+            self.slices[at, positions[number]] = piece._replace(whole=(at, piece.whole))
+        if slices:
             self.record.losses.append(Loss(step.path, "where one text ends", JOINED, "changed"))
         if len(parts) > 1:
             self._report_order(parts, positions)
@@ -475,12 +485,12 @@ class _Writer:
         for located in parts:
             part = located.part
             if isinstance(part, ReasoningPart) and reasoning_field(part, self._codecs) is not None:
-                self.record.losses.append(Loss.of(located.path, part, OVER))
+                self.record.losses.append(Loss.of(located.path, part, EARLIER_TURN))
             else:
                 yield located
 
     def _with_reasoning(self, message: wire.Assistant, noted: JsonObject, path: str) -> wire.Assistant:
-        """A message with an empty reasoning, if it has none."""
+        """Return a message with an empty reasoning, if it has none."""
         field = self._dialect.reasoning
         if field is None or getattr(message, field) or field in notes(noted, FIELDS):
             return message
@@ -500,7 +510,7 @@ class _Writer:
     # Results
 
     def _results(self, turns: Sequence[Results]) -> None:
-        """Results in the order of their calls, or in that in which they were read; then their images."""
+        """Write results in the order of their calls, or in which they were read; then their images."""
         steps = [turn.step for turn in turns if turn.step is not None]
         calls = {part.id: part for step in steps for part, _ in step.parts if type(part) is ToolCallPart}
         every = [located for turn in turns for located in turn.parts]
@@ -543,7 +553,7 @@ class _Writer:
         self._messages.append(codecs.write(part))
 
     def _moved(self, part: ToolResultPart, media: Sequence[Any], path: str) -> list[Any]:
-        """Images and files of a result as items of a prompt."""
+        """Return the images and files of a result as items of a prompt."""
         assert isinstance(part.output, ContentOutput), "no other output has images"
         items: list[Any] = []
         for item in media:
@@ -558,12 +568,12 @@ class _Writer:
 
 
 def _with_parts(turn: Any, parts: Sequence[LocatedPart]) -> Any:
-    """A turn with other parts, or with its own."""
+    """Return a turn with other parts."""
     return turn if parts is turn.parts else turn._replace(parts=parts)
 
 
 def _joined_texts(entries: Iterable[tuple[Turn, Sequence[Any]]]) -> str:
-    """The texts of turns as one."""
+    """Return the texts of turns as one text."""
     texts = [[item.text for item in items if item is not None] for _, items in entries]
     return BETWEEN_TURNS.join([BETWEEN_TEXTS.join(some) for some in texts if some])
 
@@ -580,7 +590,7 @@ def _without_media(part: Any) -> Any:
 
 NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
 LENGTHS: Final = ("max_tokens", "max_completion_tokens")
-"""The names of one setting."""
+"""The names of the setting for the maximum of tokens."""
 
 
 def _read_function(tool: wire.FunctionTool) -> ToolSpec:
@@ -610,13 +620,13 @@ TOOLS: Final = Tools(NAME, wire.TOOL, _read_function, _write_function, _is_own_t
 
 
 def _read_request(payload: JsonObject, dialect: Dialect) -> Request:
-    """The request around messages. Tools that are not functions stay among the settings."""
+    """Read the request around messages. Tools that are not functions remain settings."""
     settings: JsonObject = {key: item for key, item in payload.items() if key != "messages"}
     return Request(TOOLS.take(settings), settings, dialect.format_name)
 
 
 def _write_request(payload: JsonObject, request: Request, dialect: Dialect, record: Record) -> JsonObject:
-    """A payload with the settings and tools of a request.
+    """Return a payload with the settings and tools of a request.
 
     The limit of tokens gets the server's name for it, unless the request was written for this server.
     """

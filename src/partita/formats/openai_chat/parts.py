@@ -1,6 +1,6 @@
 """Codecs for items, calls and results of Chat Completions, for each server.
 
-`exact` codecs write what was read, as it was. The others write what the server accepts.
+`exact` codecs write parts as they were read. Others write what the server accepts.
 """
 
 import base64
@@ -56,7 +56,7 @@ LEGACY: Final = "function_call"
 # https://platform.openai.com/docs/api-reference/chat/create#chat_create-tools
 TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
 NO_ID: Final = TOOL_NAME.fit("")
-"""What is written for an empty id."""
+"""The id that replaces an empty one."""
 NINE_LETTERS: Final = re.compile(r"[A-Za-z0-9]{9}")
 
 PDF: Final = "application/pdf"
@@ -119,7 +119,7 @@ class Codecs:
 
     def _read_thinking(self, item: wire.Thinking, context: Any) -> ReasoningPart | None:
         if self.dialect.reasoning != "thinking":
-            return None  # the server may want it back
+            return None  # the server may require it back
         pieces = [item.thinking] if isinstance(item.thinking, str) else item.thinking
         texts = [piece if isinstance(piece, str) else text_in(piece, "text") for piece in pieces]
         own: JsonObject = {FIELD: "thinking"}
@@ -243,13 +243,13 @@ class Codecs:
         return wire.Function(self.tool_name(part), self._arguments(part))
 
     def call_id(self, id_: str) -> str:
-        """The id of a call as the server accepts it."""
+        """Return the id of a call in the form that the server accepts."""
         if not self.dialect.nine_letter_ids or NINE_LETTERS.fullmatch(id_):
             return id_ or NO_ID
         return sha256(id_.encode("utf-8", "surrogatepass")).hexdigest()[:9]
 
     def tool_name(self, part: ToolCallPart) -> str:
-        """The name of a tool as servers accept it."""
+        """Return the name of a tool in the form that servers accept."""
         return part.name if self.is_exact else TOOL_NAME.fit(part.name)
 
     def _arguments(self, part: ToolCallPart) -> str:
@@ -297,7 +297,7 @@ class Codecs:
         return self.joined(written, is_list=is_list)
 
     def joined(self, items: Sequence[Any], *, is_list: bool, separator: str = "\n") -> Any:
-        """Items as a content: a list, or one text if there is nothing but text."""
+        """Return items as a content: a list, or one text if all items are text."""
         if is_list or not all(map(is_plain, items)):
             return tuple(items)
         if len(items) == 1 or not self.dialect.lists_of_text:
@@ -312,7 +312,7 @@ def codecs_of(dialect: Dialect, *, is_exact: bool = False) -> Codecs:
 
 
 def is_plain(item: Any) -> bool:
-    """Whether an item is nothing but text."""
+    """Whether an item is only text."""
     return type(item) is wire.Text and item.cache_control is UNSET and item.extra is None
 
 
@@ -349,13 +349,13 @@ def _write_refusal(part: TextPart) -> Wire:
     return wire.Refusal(refusal=part.text)
 
 
-# What only responses have: sources, images and sounds
+# Parts of responses: sources, images and sounds
 
 AUDIO_TYPE: Final = "audio"
-"""The media type of a sound: only the request names its format."""
+"""The media type of a sound. Only the request names its format."""
 
 IMAGE_TYPE: Final = "image/*"
-"""The media type of an image that does not name its own."""
+"""The media type of an image without one."""
 
 
 class Sources:
@@ -411,13 +411,13 @@ def read_image(item: Json, namespace: str) -> FilePart | None:
 
 
 def read_audio(data: Sequence[str], facts: JsonObject, namespace: str) -> FilePart:
-    """The part of a sound that the model made, given its pieces in base64 and what else is known of it."""
+    """Return the part of a sound, given its chunks of base64 and its other members."""
     metadata = {namespace: {"audio": facts}} if facts else None
     return FilePart(data_url(_joined(data), AUDIO_TYPE), AUDIO_TYPE, provider_metadata=metadata)
 
 
 def _joined(pieces: Sequence[str]) -> str:
-    """Base64 of all pieces. A piece with padding was encoded by itself."""
+    """Join chunks of base64. A chunk with padding was encoded separately."""
     if not any(piece.endswith("=") for piece in pieces[:-1]):
         return "".join(pieces)
     try:

@@ -1,7 +1,7 @@
 """Responses of Chat Completions ↔ one assistant message: a body, an error, or recorded records of a stream.
 
-A body is the last step of the last assistant message. The decoder of streams reads it. What is not written
-for that message is noted, so that the body can be written again.
+A body is the last step of the last assistant message. The decoder of streams reads it. Members that are not
+written for that message are noted, so that the body can be written back.
 """
 
 import re
@@ -55,7 +55,7 @@ from partita.types.tool_results import without_output
 from partita.types.value import Extra
 
 from . import wire
-from .assistant import AUDIO, CALLS, ORDER, Piece, add_pieces, write_assistant
+from .assistant import AUDIO, CALLS, ORDER, TextSlice, add_slices, write_assistant
 from .dialects import DIALECTS, OPENAI, Dialect
 from .parts import AUDIO_TYPE, CONTENT, Codecs, codecs_of, media_type_of
 from .stream import DONE, FINISHES, ChatDecoder, errors_in, read_usage, usage_in, write_usage
@@ -73,7 +73,7 @@ REASONS: Final[Mapping[str, str]] = {
     "length": "length",
     "content-filter": "content_filter",
 }
-"""Finish reasons of the API by ours."""
+"""Finish reasons of the API by those of Partita."""
 
 OF_CHOICE: Final = frozenset(
     {"stop_reason", "native_finish_reason", "content_filter_results", "content_filter_offsets", "seed"}
@@ -99,7 +99,7 @@ _MADE_ID: Final = re.compile(r"message-\d+")
 
 @cache
 def report_of(namespace: str) -> Report:
-    """Finds the losses of a body."""
+    """Return the report that finds the losses of a body."""
     reasons = {"output": RESPONSE, "usage": OTHER_FORM, "citations": NOT_A_PAGE}
     return Report(namespace, NO_PLACE, reasons, frozenset({CONTENT}))
 
@@ -210,7 +210,7 @@ class _Written(NamedTuple):
     choice: wire.Choice
     body: wire.Response
     positions: list[Position | None]
-    pieces: dict[Position, Piece]
+    slices: dict[Position, TextSlice]
 
 
 def dump_response(messages: Sequence[Message]) -> Dumped:
@@ -250,7 +250,7 @@ def _read_back(written: _Written, given: AssistantMessage, codecs: Codecs) -> di
     """The values in a body, by position. Its id, time and usage are where the message had them."""
     message = _read(written.payload, codecs)
     positions = _positions(message, codecs)
-    add_pieces(positions, written.pieces)
+    add_slices(positions, written.slices)
     content, about = message.content, given.content.metadata
     if not is_object(about) or "responseId" not in about:
         message = replace(message, id=text_in(written.payload, "id") or message.id)
@@ -267,7 +267,7 @@ def _object(value: Any) -> JsonObject:
 
 
 def _write(message: AssistantMessage, parts: Sequence[LocatedPart], codecs: Codecs) -> _Written:
-    """The body of a message with these parts, and with its residues."""
+    """Return the body of a message with these parts, and with its residues."""
     about = _object(message.content.metadata)
     own, noted = notes(about, codecs.namespace), notes(message.content.provider_metadata, codecs.namespace)
     other_parts = _OtherParts(codecs)
@@ -276,7 +276,7 @@ def _write(message: AssistantMessage, parts: Sequence[LocatedPart], codecs: Code
     texts = [LocatedPart(_prepared(part, failed, codecs), path) for _, (part, path) in rest]
     form = {CONTENT: noted[CONTENT]} if CONTENT in noted else {}
     answer, found, _ = write_assistant(texts, form, codecs)
-    wheres, pieces = _text_positions([part for part, _ in texts], found, codecs)
+    wheres, slices = _text_positions([part for part, _ in texts], found, codecs)
     positions: dict[int, Position | None] = dict(other_parts.positions)
     positions |= {number: position for (number, _), position in zip(rest, wheres, strict=True)}
     members = _members(answer)
@@ -303,12 +303,12 @@ def _write(message: AssistantMessage, parts: Sequence[LocatedPart], codecs: Code
         payload = to_json(restore(body, notes(noted, IN_BODY)))
         payload["choices"] = [first, *items_in(own.get("other_choices"))]
     ordered = [positions.get(number) for number in range(len(parts))]
-    return _Written(payload, response_message, choice, body, ordered, pieces)
+    return _Written(payload, response_message, choice, body, ordered, slices)
 
 
 def _text_positions(
     parts: Sequence[Any], found: Sequence[Position | None], codecs: Codecs
-) -> tuple[list[Position | None], dict[Position, Piece]]:
+) -> tuple[list[Position | None], dict[Position, TextSlice]]:
     """Where parts are read from, given where they are written. Texts of one kind in a row are read as one."""
     positions: list[Position | None] = [
         position if isinstance(position, tuple) or position is None else (position, 0) for position in found
@@ -323,7 +323,7 @@ def _text_positions(
             kind = _kind(part, codecs)
             positions[number] = (kind, counts[kind])
             counts[kind] += 1
-    pieces: dict[Position, Piece] = {}
+    slices: dict[Position, TextSlice] = {}
     last, start = "", 0
     for _, _, number in sorted(texts):
         kind, text = _kind(parts[number], codecs), parts[number].text
@@ -332,9 +332,9 @@ def _text_positions(
             last, start = kind, 0
         run = (kind, counts[kind] - 1)
         positions[number] = (*run, number)
-        pieces[*run, number] = Piece(run, start, start + len(text))
+        slices[*run, number] = TextSlice(run, start, start + len(text))
         start += len(text)
-    return positions, pieces
+    return positions, slices
 
 
 def _members(answer: wire.Assistant | None) -> dict[str, Any]:
@@ -356,7 +356,7 @@ def _has_failed(call: ToolCallPart) -> bool:
 
 
 def _prepared(part: Any, failed: set[str], codecs: Codecs) -> Any:
-    """A part as it is written: reasoning of another provider as text alone, an invalid input as it was."""
+    """Return a part as it is written: reasoning of another provider as text, an invalid input as it was."""
     if type(part) is ToolCallPart and part.id in failed:
         return replace(part, input=UNSET, raw_input=part.input)
     if not isinstance(part, ReasoningPart) or codecs.namespace in (part.provider_metadata or {}):
@@ -424,7 +424,7 @@ class _OtherParts:
         self._audio: JsonObject | None = None
 
     def take(self, number: int, part: Any) -> bool:
-        """Take a part, if it is such a part; whether it is."""
+        """Add a part, if it is of such a kind; return whether it is."""
         match part:
             case TextPart():
                 self._cited += [
@@ -501,7 +501,7 @@ class _OtherParts:
         return members | ({} if self._audio is None else {AUDIO: self._audio})
 
 
-# What a recorded stream contains and its message does not: padding, and what later records replace
+# Members of a recorded stream that its message does not have: padding, and replaced values
 
 PADDING: Final = "padding, so that the length of encrypted records reveals nothing"
 
@@ -513,18 +513,18 @@ CONSTANTS: Final[Mapping[str, frozenset[Any]]] = {
 }
 """Values that follow from the message, by the name of their member."""
 
-IN_PIECES: Final = frozenset(
+DELTAS: Final = frozenset(
     {"content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "thinking"}
     | {"summary", "data", "transcript", "token", "logprob"}
 )
-"""Members whose texts are pieces of others."""
+"""Members whose texts are parts of others."""
 
 UPDATED: Final = frozenset({"usage", "id", "created"})
 """Members that servers send in every record, with other values."""
 
 
 def stream_losses(records: Sequence[Json], message: Message) -> Iterator[Loss]:
-    """What of the records is not in the message."""
+    """Return the losses of records that are not in the message."""
     finder = _Finder(to_json(message))
     for index, record in enumerate(records):
         if record != DONE and is_object(record):
@@ -532,7 +532,7 @@ def stream_losses(records: Sequence[Json], message: Message) -> Iterator[Loss]:
 
 
 class _Finder:
-    """Finds what of records is not in a message. A value is reported once."""
+    """Finds the values in records that are not in a message. Each value is reported once."""
 
     def __init__(self, message: Json) -> None:
         self._leaves = leaf_marks(message)
@@ -594,7 +594,7 @@ class _Finder:
                 yield from self._value(value, where)
 
     def _call(self, call: Json, path: str, number: int) -> Iterator[Loss]:
-        """The losses of a piece of a call. Its index only says which call it belongs to."""
+        """Return the losses of a delta of a call. Its index only identifies the call."""
         if not is_object(call):
             return
         index = call.get("index")
@@ -606,7 +606,7 @@ class _Finder:
                 yield from self._value(value, f"{path}.{key}")
 
     def _value(self, value: Json, path: str, severity: Severity = "lost") -> Iterator[Loss]:
-        """The leaves of a value that the message does not have."""
+        """Return the leaves of a value that the message does not have."""
         for where, leaf in walk(value, path):
             known = (where.rpartition(".")[2], str(leaf))
             if not is_empty(leaf) and not self._is_found(where, leaf) and known not in self._reported:
@@ -617,4 +617,4 @@ class _Finder:
         if leaf_mark(path, leaf) in self._leaves:
             return True
         name = member_name(path)
-        return isinstance(leaf, str) and (name in IN_PIECES or leaf in CONSTANTS.get(name, ()))
+        return isinstance(leaf, str) and (name in DELTAS or leaf in CONSTANTS.get(name, ()))

@@ -1,7 +1,7 @@
 """The stream of a response → chunks. One response is one step of a message.
 
 Servers differ in nearly every detail, so every member may be missing, empty, or of another type. What is
-unknown becomes `data-NAMESPACE-unknown`. Nothing makes the decoder fail.
+unknown becomes `data-NAMESPACE-unknown`. No record makes the decoder fail.
 
 Source: https://platform.openai.com/docs/api-reference/chat-streaming
 """
@@ -25,15 +25,15 @@ from partita.types.usage import Usage, UsageNames
 
 from .assistant import visible_text
 from .parts import Sources, cited_in, read_image
-from .pieces import Audio, Calls, ServerTools, Texts
+from .stream_parts import Audio, Calls, ServerTools, Texts
 
 Form: TypeAlias = Literal["delta", "message"]
 
 DONE: Final = "[DONE]"
 """The last record of a stream, which is not JSON."""
 
-SHOWN: Final = 100
-"""How many characters of a record that is not JSON its error shows."""
+MAX_EXCERPT: Final = 100
+"""The number of characters of a record that is not JSON in its error."""
 
 RECORD: Final = frozenset(
     {"id", "model", "object", "choices", "usage", "citations", "error", "obfuscation", "p"}
@@ -43,8 +43,8 @@ RECORD: Final = frozenset(
 CHOICE: Final = frozenset({"index", "delta", "message", "finish_reason", "logprobs", "text"})
 """Members of a choice that are not metadata. Together repeats the delta in `text` (seen in a recording)."""
 
-SPEAKER: Final = frozenset({"role", "index", "reasoning_content", "reasoning", "reasoning_details"})
-"""Members of a message that are not metadata, besides those in `_READERS`."""
+IGNORED_MEMBERS: Final = frozenset({"role", "index", "reasoning_content", "reasoning", "reasoning_details"})
+"""Members of a message that are ignored. `_READERS` has those that are read."""
 
 CONTINUED: Final = frozenset({"token_ids"})
 """Lists of which each record has the next items (vLLM)."""
@@ -71,10 +71,10 @@ class Metadata:
 
 
 class ChatDecoder:
-    """Records in, chunks out. One decoder reads one response."""
+    """Decodes the records of one response."""
 
     def __init__(self, namespace: str = "openai") -> None:
-        """`namespace`: the server's name in provider metadata. Records do not name it."""
+        """`namespace`: the name of the server in provider metadata, which records do not contain."""
         self._emitter = ChunkEmitter(namespace)
         self._texts = Texts(self._emitter)
         self._calls = Calls(self._emitter)
@@ -95,7 +95,7 @@ class ChatDecoder:
         self._emitter.start()
         if isinstance(event, str):
             if event.strip() != DONE:
-                self._emitter.error(f"unparsable record: {event[:SHOWN]}")
+                self._emitter.error(f"unparsable record: {event[:MAX_EXCERPT]}")
         elif not self._read(event, "delta", "message"):
             self._emit_unknown(event)
         return self._emitter.take()
@@ -108,7 +108,7 @@ class ChatDecoder:
     def read_body(self, body: Json) -> list[Chunk]:
         """The chunks of a whole body, or of the body of an error.
 
-        What is neither is kept, and has no end: only the HTTP status shows what it means.
+        Another body is kept, and has no end: only the HTTP status shows what it means.
         """
         if not self._read(body, "message", "delta"):
             self._emit_unknown(body)
@@ -172,7 +172,7 @@ class ChatDecoder:
         for name, read in _READERS.items():
             value = message.get(name)
             is_known &= is_empty(value) or read(self, value, form)
-        self._metadata.add(message, SPEAKER | _READERS.keys())
+        self._metadata.add(message, IGNORED_MEMBERS | _READERS.keys())
         return is_known
 
     def _read_reasoning(self, message: JsonObject, form: Form) -> bool:

@@ -2,7 +2,7 @@
 
 A response is an assistant message. A request becomes several messages: its instructions where they change,
 its system prompts, its tool returns (merged into their calls) and its user prompts. Messages have no ids
-there: they are numbered `message-N`. Results that are not directly after their calls lose their place.
+there: they are numbered `message-N`. Results that are not directly after their calls lose their position.
 
 Wire: https://ai.pydantic.dev/api/messages/
 """
@@ -68,7 +68,7 @@ REQUEST: Final = "request"  # residue of the request, with its first message
 SEPARATE: Final = "separate"  # in it: the request follows another one
 PART: Final = "part"  # residue of a prompt
 PART_KIND: Final = "partKind"  # how a prompt is written, if not as a user prompt
-INSTRUCTIONS: Final = "instructions"  # the message stands for the instructions of a request
+INSTRUCTIONS: Final = "instructions"  # the message is from the instructions of a request
 EMPTY: Final = "empty"  # the request has no parts
 
 REPORT: Final = Report(
@@ -117,9 +117,9 @@ def dump(messages: Sequence[Message]) -> Dumped:
 
 
 class _Reader:
-    """Reads a history. In `messages` the results are still apart from their calls.
+    """Reads a history. In `messages`, results are not merged into their calls.
 
-    The place of a message or a part is the number of its request or response, and of its part there.
+    The position of a message or a part is the number of its request or response, and of its part there.
     """
 
     def __init__(self, payload: Json) -> None:
@@ -131,7 +131,7 @@ class _Reader:
         self._response_id: str | None = None  # of the last response
         self._results_ids: set[str] = set()
         self._start = 0  # of the messages of the current wire message
-        self._first: Position = ()  # the place of the first of them
+        self._first: Position = ()  # the position of the first of them
         for index, raw in enumerate(payload if is_array(payload) else [payload]):
             path = f"$[{index}]" if is_array(payload) else "$"
             message = read_wire(MESSAGE, raw, path, HINT)
@@ -251,7 +251,7 @@ class _Reader:
 
 
 class _Writer:
-    """Writes a history, and records what went where."""
+    """Writes a history, and records the positions of messages and parts."""
 
     def __init__(self) -> None:
         self.record = Record()
@@ -347,13 +347,13 @@ class _Writer:
         self.record.add(turn, place, positions)
 
     def _append(self, message: Message, block: Any) -> tuple[int, int]:
-        """Append a part to the open request and return its place."""
+        """Append a part to the open request and return its position."""
         parts = self._open_request(message)
         parts.append(block)
         return len(self._payload), len(parts) - 1
 
     def _open_request(self, message: Message) -> list[Any]:
-        """The parts of the request that a message goes to."""
+        """Return the parts of the request that a message is written to."""
         kept = notes(message_notes(message, NAME), REQUEST)
         parts = self._parts
         if parts is None or kept.get(SEPARATE) is True:
@@ -397,7 +397,7 @@ RENAMED: Final = (("vendor_id", "provider_response_id"), ("vendor_details", "pro
 
 
 def _write_step(step: Step, blocks: Sequence[Any]) -> Wire | JsonObject:
-    """A response. Only the first of a message has its usage and whatever else is said once."""
+    """Return a response. Only the first one of a message has its usage and its other members."""
     is_first, usage = step.number == 1, step.message.content.usage
     counts = UNSET if usage is None or not is_first else USAGE.write(usage)
     response = _write_response(step.message, blocks, counts, is_first=is_first)
@@ -428,7 +428,7 @@ def _write_request(
 
 
 def _read_prompt(block: Any, id_: str, around: Any, metadata: JsonObject | None) -> Message:
-    """The message of a prompt. A part that is not known is the only part of an event."""
+    """Return the message of a prompt. An unknown part becomes an event."""
     envelope: Any = {"id": id_, "created_at": read_moment(getattr(block, "timestamp", None)), **around}
     text: Any
     kind = type(block)

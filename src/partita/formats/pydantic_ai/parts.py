@@ -34,19 +34,19 @@ from .wire import ITEM, NAME
 
 COMPACTION: Final = f"{NAME}.compaction"
 POSITION: Final = "position"
-"""The note of where the return of a built-in call was, if not directly behind the call."""
+"""The note of the position of the return of a built-in call, if it is not directly after the call."""
 
 
 class Context(NamedTuple):
-    """What the parts of a response are read with."""
+    """The context of the parts of a response."""
 
     provider: str | None
-    """The provider of the response, for parts that do not name theirs."""
+    """The provider of the response, for parts without a provider."""
     call_id: str
-    """The id of a call that has none."""
+    """The id of a call without one."""
 
 
-# Signatures and ids of providers, where Pydantic AI's models keep them: pydantic_ai/models
+# Signatures and ids of providers, in the members of the models of Pydantic AI: pydantic_ai/models
 
 Members: TypeAlias = Mapping[str, Mapping[str, str]]
 """By namespace of provider metadata: names of members on the wire, and their names in that namespace."""
@@ -65,12 +65,12 @@ PROVIDERS: Final[Mapping[str, str]] = {
 THOUGHT_SIGNATURE: Final = "thought_signature"
 """The member of `provider_details` with Google's signature."""
 
-OF_THINKING: Final[Members] = {
+THINKING_MEMBERS: Final[Members] = {
     "anthropic": {"signature": "signature"},
     "openai": {"id": "itemId", "signature": "reasoningEncryptedContent"},
     "google": {"signature": "thoughtSignature"},
 }
-OF_OTHERS: Final[Members] = {
+OTHER_MEMBERS: Final[Members] = {
     "openai": {"id": "itemId"},
     "google": {THOUGHT_SIGNATURE: "thoughtSignature"},
 }
@@ -110,19 +110,19 @@ def read_text(block: wire.Text, context: Context) -> TextPart:
         read = (_read_citation(raw, at) for at, raw in enumerate(block.citations, 1))
         citations = tuple(one for one in read if one is not None)
     return TextPart(
-        block.content, citations=citations, provider_metadata=read_signatures(block, OF_OTHERS, context)
+        block.content, citations=citations, provider_metadata=read_signatures(block, OTHER_MEMBERS, context)
     )
 
 
 def write_text(part: TextPart) -> Wire:
     citations = None if part.citations is None else list(map(_write_citation, part.citations))
     return wire.Text(
-        content=part.text, citations=citations, **write_signatures(part.provider_metadata, OF_OTHERS)
+        content=part.text, citations=citations, **write_signatures(part.provider_metadata, OTHER_MEMBERS)
     )
 
 
 def _read_citation(raw: Json, number: int) -> Citation | None:
-    """A citation of one web page; others have no counterpart and remain in the residue."""
+    """Read a citation of one web page. Others remain in the residue."""
     match raw:
         case {"sources": [{"url": str(url), "kind": "web", **about}]}:
             anchor = raw.get("anchor")
@@ -161,7 +161,7 @@ def read_thinking(block: wire.Thinking, context: Context) -> ReasoningPart:
     is_redacted = block.id == REDACTED and not block.content and block.provider_name == "anthropic"
     if is_redacted and block.signature is not None:
         return ReasoningPart("", provider_metadata={"anthropic": {"redactedData": block.signature}})
-    metadata = read_signatures(block, OF_THINKING, context)
+    metadata = read_signatures(block, THINKING_MEMBERS, context)
     id_ = None if "itemId" in notes(metadata, "openai") else block.id
     return ReasoningPart(block.content, id=id_, provider_metadata=metadata)
 
@@ -170,7 +170,7 @@ def write_thinking(part: ReasoningPart) -> Wire:
     redacted = notes(part.provider_metadata, "anthropic").get("redactedData")
     if isinstance(redacted, str) and not part.text:
         return wire.Thinking(content="", id=REDACTED, signature=redacted, provider_name="anthropic")
-    about: Any = {"id": part.id, **write_signatures(part.provider_metadata, OF_THINKING)}
+    about: Any = {"id": part.id, **write_signatures(part.provider_metadata, THINKING_MEMBERS)}
     return wire.Thinking(content=part.text, **about)
 
 
@@ -197,7 +197,7 @@ def read_call(block: wire.Call, context: Context) -> ToolCallPart:
         input_,
         raw_input=raw_input,
         provider_executed=True if type(block) is wire.BuiltinToolCall else None,
-        call_provider_metadata=read_signatures(block, OF_OTHERS, context),
+        call_provider_metadata=read_signatures(block, OTHER_MEMBERS, context),
     )
 
 
@@ -208,7 +208,7 @@ def write_call(part: ToolCallPart) -> Wire:
     elif not isinstance(args, str if part.input is UNSET else dict):
         args = dumps(args).decode()
     type_ = wire.BuiltinToolCall if part.provider_executed else wire.ToolCall
-    about = write_signatures(part.call_provider_metadata, OF_OTHERS)
+    about = write_signatures(part.call_provider_metadata, OTHER_MEMBERS)
     return type_(tool_name=part.name, tool_call_id=part.id, args=args, **about)
 
 
@@ -238,7 +238,7 @@ def write_output(output: ToolOutput) -> JsonObject:
 
 
 def _has_files(content: Json) -> bool:
-    """Whether an output is for the model to look at: texts and files, not data."""
+    """Whether an output is texts and files for the model, and not data."""
     others = [item for item in content if not isinstance(item, str)] if is_array(content) else []
     return bool(others) and all(is_object(item) and item.get("kind") in FILES for item in others)
 
@@ -403,7 +403,7 @@ def read_item(item: str | wire.AnyItem) -> Any:
 
 
 def write_item(part: Any) -> Any:
-    """The item of a part; `None` if there is none for it."""
+    """Return the item of a part; `None` if there is none."""
     if isinstance(part, TextPart) and KIND not in notes(part.provider_metadata, NAME):
         return part.text
     return ITEMS.write(part)

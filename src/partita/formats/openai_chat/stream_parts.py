@@ -1,4 +1,4 @@
-"""What a stream sends in pieces: texts, reasoning details, calls, sounds, and tools that the server runs."""
+"""The parts of a streamed response: texts, reasoning details, calls, sounds, and tools of the server."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
@@ -28,7 +28,7 @@ UNKNOWN_TOOL: Final = "unknown-tool"
 
 
 class Texts:
-    """The texts, refusals and reasonings of a response, one at a time, and what belongs to each."""
+    """The texts, refusals and reasonings of a response, one at a time, with their notes."""
 
     def __init__(self, emitter: ChunkEmitter) -> None:
         self.has_refused = False
@@ -39,25 +39,25 @@ class Texts:
         """The member that the current reasoning is from."""
         self.logprobs: dict[Kind, list[Json]] = {"text": [], "refusal": []}
         self.extra: JsonObject = {}
-        """What a server requires back with the text."""
+        """Values that the server requires back with the text."""
         self.citations: list[Citation] = []
         self._emitter = emitter
         self._kind: Kind | None = None
         self._counts = dict.fromkeys(PREFIXES, 0)
 
-    def add(self, kind: Kind, piece: str) -> None:
-        """The next piece. Another kind ends the current one."""
-        if not piece:
+    def add(self, kind: Kind, delta: str) -> None:
+        """Add a delta. One of another kind ends the current part."""
+        if not delta:
             return
         if self._kind != kind:
             self._end()
             if kind != "reasoning":
-                self._show_details()
+                self._emit_details()
             self._start(kind)
         if kind == "reasoning":
-            self._emitter.append_reasoning(self._id(kind), piece)
+            self._emitter.append_reasoning(self._id(kind), delta)
         else:
-            self._emitter.append_text(self._id(kind), piece)
+            self._emitter.append_text(self._id(kind), delta)
 
     def before_call(self) -> None:
         """End the reasoning before a call. A text may continue."""
@@ -65,9 +65,9 @@ class Texts:
             self.finish()
 
     def finish(self) -> None:
-        """End what is open, and emit details that were not."""
+        """End what is open, and emit the remaining details."""
         self._end()
-        self._show_details()
+        self._emit_details()
 
     def _end(self) -> None:
         if self._kind is None:
@@ -78,8 +78,8 @@ class Texts:
         if kind == "text":
             self.citations.clear()
 
-    def _show_details(self) -> None:
-        """Details without text, mostly encrypted, make a reasoning without text."""
+    def _emit_details(self) -> None:
+        """Emit details without text, which usually are encrypted, as a reasoning without text."""
         if self.details.are_pending:
             self._start("reasoning")
             self._end()
@@ -113,8 +113,8 @@ class Texts:
 
 # Reasoning details
 
-GROWING: Final[Mapping[str, str]] = {"reasoning.text": "text", "reasoning.summary": "summary"}
-"""Types that come in pieces, and the member with the text. Encrypted data comes in one piece."""
+DELTA_MEMBERS: Final[Mapping[str, str]] = {"reasoning.text": "text", "reasoning.summary": "summary"}
+"""Types with deltas, and the member with the text. Encrypted data has no deltas."""
 
 
 class _Detail:
@@ -125,26 +125,30 @@ class _Detail:
         self.type = text_in(fields, "type")
         self.pieces: list[str] = []
 
-    def is_continued_by(self, piece: JsonObject) -> bool:
-        is_same = text_in(piece, "type") == self.type and count_in(piece, "index") == count_in(
+    def is_continued_by(self, delta: JsonObject) -> bool:
+        is_same = text_in(delta, "type") == self.type and count_in(delta, "index") == count_in(
             self.fields, "index"
         )
-        return is_same and self.type in GROWING and text_in(piece, "id") in ("", text_in(self.fields, "id"))
+        return (
+            is_same
+            and self.type in DELTA_MEMBERS
+            and text_in(delta, "id") in ("", text_in(self.fields, "id"))
+        )
 
-    def add(self, piece: JsonObject) -> None:
-        grown = GROWING[self.type]
-        self.pieces.append(text_in(piece, grown))
-        self.fields |= {key: value for key, value in piece.items() if key != grown and not is_empty(value)}
+    def add(self, delta: JsonObject) -> None:
+        grown = DELTA_MEMBERS[self.type]
+        self.pieces.append(text_in(delta, grown))
+        self.fields |= {key: value for key, value in delta.items() if key != grown and not is_empty(value)}
 
     def joined(self) -> JsonObject:
         if not any(self.pieces):
             return self.fields
-        grown = GROWING[self.type]
+        grown = DELTA_MEMBERS[self.type]
         return {**self.fields, grown: text_in(self.fields, grown) + "".join(self.pieces)}
 
 
 class Details:
-    """The `reasoning_details` of the current reasoning, which have to be sent back whole and in order.
+    """The `reasoning_details` of the current reasoning, which must be sent back completely and in order.
 
     https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
     """
@@ -155,7 +159,7 @@ class Details:
         """Whether there are any with content."""
 
     def add(self, raw: Json, *, is_whole: bool) -> None:
-        """Add the details of a delta, or of a whole message, which are never pieces."""
+        """Add the details of a delta, or of a whole message, which has no deltas."""
         for item in objects_in(raw):
             last = self._details[-1] if self._details and not is_whole else None
             if last is not None and last.is_continued_by(item):
@@ -165,7 +169,7 @@ class Details:
             self.are_pending |= any(text_in(item, key) for key in ("text", "summary", "data", "signature"))
 
     def take(self) -> list[JsonObject]:
-        """All of them, joined, if any has content. The next ones belong to another reasoning."""
+        """Return all details, joined, if one has content. The next ones belong to another reasoning."""
         taken = [detail.joined() for detail in self._details] if self.are_pending else []
         self._details, self.are_pending = [], False
         return taken
@@ -176,8 +180,8 @@ class Details:
 _HANDLED: Final = frozenset({"index", "id", "type", "function", "custom"})
 
 
-class _Pieces:
-    """A call of which some pieces have come. `number` is how many calls started before it."""
+class _PendingCall:
+    """A call that is being streamed. `number` is the number of calls before it."""
 
     __slots__ = ("call", "extra", "given_id", "held", "is_custom", "name", "number")
 
@@ -191,68 +195,70 @@ class _Pieces:
 
 
 class Calls:
-    """All calls of a response. The key of a call is its index; where there is none, its id."""
+    """All calls of a response. The key of a call is its index, else its id."""
 
     def __init__(self, emitter: ChunkEmitter) -> None:
         self._emitter = emitter
-        self._calls: list[_Pieces] = []
-        self._by_index: dict[int, _Pieces] = {}
-        self._by_id: dict[str, _Pieces] = {}
+        self._calls: list[_PendingCall] = []
+        self._by_index: dict[int, _PendingCall] = {}
+        self._by_id: dict[str, _PendingCall] = {}
         self._taken: set[str] = set()
         self._legacy: dict[str, list[str]] = {"name": [], "arguments": []}
 
     def __bool__(self) -> bool:
         return bool(self._calls)
 
-    def add(self, piece: JsonObject, response_id: str, number: int | None = None) -> None:
-        """A piece of a call; with a `number`, a whole call of a message."""
-        given = next((one for key in ("custom", "function") if is_object(one := piece.get(key))), {})
-        pieces = self._find(piece, piece.get("index") if number is None else number, text_in(given, "name"))
-        pieces.name = pieces.name or text_in(given, "name")
-        extra = {key: item for key, item in piece.items() if key not in _HANDLED and not is_empty(item)}
-        pieces.extra |= extra
-        if pieces.name and pieces.call is None:
-            self._start(pieces, response_id)
-        text = input_text(given.get("input" if pieces.is_custom else "arguments"))
-        if pieces.call is None:
-            pieces.held.append(text)
+    def add(self, delta: JsonObject, response_id: str, number: int | None = None) -> None:
+        """Add a delta of a call; with a `number`, a whole call of a message."""
+        given = next((one for key in ("custom", "function") if is_object(one := delta.get(key))), {})
+        pending_call = self._find(
+            delta, delta.get("index") if number is None else number, text_in(given, "name")
+        )
+        pending_call.name = pending_call.name or text_in(given, "name")
+        extra = {key: item for key, item in delta.items() if key not in _HANDLED and not is_empty(item)}
+        pending_call.extra |= extra
+        if pending_call.name and pending_call.call is None:
+            self._start(pending_call, response_id)
+        text = input_text(given.get("input" if pending_call.is_custom else "arguments"))
+        if pending_call.call is None:
+            pending_call.held.append(text)
         elif text:
-            self._emitter.append_input(pieces.call.id, text)
+            self._emitter.append_input(pending_call.call.id, text)
 
-    def add_function(self, piece: JsonObject) -> None:
-        """A piece of a `function_call`. It has no id, so a result could not be sent for it."""
-        for key, pieces in self._legacy.items():
-            pieces.append(text_in(piece, key))
+    def add_function(self, delta: JsonObject) -> None:
+        """Add a delta of a `function_call`. It has no id, so a result could not be sent for it."""
+        for key, texts in self._legacy.items():
+            texts.append(text_in(delta, key))
 
     def finish(self, response_id: str, *, is_complete: bool, is_cut: bool = False) -> None:
         """End all calls. Inputs are complete only if the response is.
 
         If the server cut the response, an input that is not JSON stays open, and so does the last text.
         """
-        for pieces in self._calls:
-            if pieces.call is None:
-                pieces.name = UNKNOWN_TOOL
-                self._start(pieces, response_id)
-            is_last = pieces is self._calls[-1]
-            is_open = is_cut and (is_last if pieces.is_custom else not _is_json(pieces.call))
-            if is_complete and not is_open and pieces.call is not None:
-                self._end(pieces, pieces.call)
-        legacy = {key: "".join(pieces) for key, pieces in self._legacy.items()}
+        for pending_call in self._calls:
+            if pending_call.call is None:
+                pending_call.name = UNKNOWN_TOOL
+                self._start(pending_call, response_id)
+            is_last = pending_call is self._calls[-1]
+            is_open = is_cut and (is_last if pending_call.is_custom else not _is_json(pending_call.call))
+            if is_complete and not is_open and pending_call.call is not None:
+                self._end(pending_call, pending_call.call)
+        legacy = {key: "".join(texts) for key, texts in self._legacy.items()}
         if any(legacy.values()):
             namespace = self._emitter.namespace
             self._emitter.emit(CustomChunk(f"{namespace}.function_call", {namespace: legacy}))
 
     def new_id(self, given: Json, response_id: str, number: int) -> str:
-        """The id that a server gave, or one made of the response's if there is none or it is taken."""
+        """Return the id from the server, or a new one if there is none or it is used."""
         new = given if isinstance(given, str) else ""
         while not new or new in self._taken:
             new, number = f"{response_id or 'call'}-{number}", number + 1
         self._taken.add(new)
         return new
 
-    def _find(self, piece: JsonObject, index: Json, name: str) -> _Pieces:
-        """The call that a piece belongs to. Later pieces of Qwen have an empty id (seen in a recording)."""
-        given_id = text_in(piece, "id")
+    def _find(self, delta: JsonObject, index: Json, name: str) -> _PendingCall:
+        """Return the call of a delta. Later deltas of Qwen have an empty id (seen in a recording)."""
+        given_id = text_in(delta, "id")
         if isinstance(index, int):
             known = self._by_index.get(index)
             # Gemini's endpoint gives all calls of a response the same index (seen in a recording).
@@ -263,7 +269,7 @@ class Calls:
         else:
             known = self._calls[-1] if self._calls and not name else None
         if known is None:
-            known = _Pieces(len(self._calls), piece.get("id"), is_custom=is_object(piece.get("custom")))
+            known = _PendingCall(len(self._calls), delta.get("id"), is_custom=is_object(delta.get("custom")))
             self._calls.append(known)
         if isinstance(index, int):
             self._by_index[index] = known
@@ -272,23 +278,25 @@ class Calls:
             self._by_id.setdefault(given_id, known)
         return known
 
-    def _start(self, pieces: _Pieces, response_id: str) -> None:
-        call = Call(self.new_id(pieces.given_id, response_id, pieces.number), pieces.name, [])
-        pieces.call = call
-        if pieces.is_custom:
+    def _start(self, pending_call: _PendingCall, response_id: str) -> None:
+        call = Call(
+            self.new_id(pending_call.given_id, response_id, pending_call.number), pending_call.name, []
+        )
+        pending_call.call = call
+        if pending_call.is_custom:
             self._emitter.calls[call.id] = call
             self._emitter.emit(ToolInputStart(call.id, call.name, input_encoding="text"))
         else:
             self._emitter.start_call(call)
-        for text in filter(None, pieces.held):
+        for text in filter(None, pending_call.held):
             self._emitter.append_input(call.id, text)
 
-    def _end(self, pieces: _Pieces, call: Call) -> None:
-        facts = {FIELDS: pieces.extra, **_signature(pieces.extra)} if pieces.extra else {}
-        if pieces.given_id != call.id:
-            facts["id"] = pieces.given_id
+    def _end(self, pending_call: _PendingCall, call: Call) -> None:
+        facts = {FIELDS: pending_call.extra, **_signature(pending_call.extra)} if pending_call.extra else {}
+        if pending_call.given_id != call.id:
+            facts["id"] = pending_call.given_id
         text = join_surrogates("".join(call.pieces))  # a character may be cut in halves
-        if pieces.is_custom:
+        if pending_call.is_custom:
             self._emitter.calls.pop(call.id, None)
             metadata = {self._emitter.namespace: {**facts, TYPE: "custom"}}
             self._emitter.emit(ToolInputAvailable(call.id, call.name, text, None, metadata))
@@ -315,7 +323,7 @@ def _signature(extra: JsonObject) -> JsonObject:
 
 
 def input_text(given: Json) -> str:
-    """A piece of an input. Some servers send a value instead of its text."""
+    """Return the text of a delta of an input. Some servers send a value instead of its text."""
     if given is None or isinstance(given, str):
         return given or ""
     try:
@@ -338,7 +346,7 @@ class ServerTools:
         self._emitter, self._calls = emitter, calls
         self._ids: dict[tuple[int, str, str], str] = {}
         self._waiting: dict[str, JsonObject] = {}
-        """What is known of the results of those without an output, by id."""
+        """The members of the results of tools without an output, by id."""
 
     def add(self, tool: JsonObject, response_id: str) -> None:
         """A tool, with its output if it has one by now."""
@@ -356,7 +364,7 @@ class ServerTools:
                 self._end(known)
 
     def finish(self) -> None:
-        """Nothing more comes: what is known is the result."""
+        """End the tools without an output, with the known members of their results."""
         for call_id in [call_id for call_id, facts in self._waiting.items() if facts]:
             self._end(call_id)
 
@@ -378,14 +386,14 @@ class Audio:
         self._transcript: list[str] = []
         self._facts: JsonObject = {}
 
-    def add(self, piece: JsonObject) -> None:
-        """The next piece."""
-        self._data.append(text_in(piece, "data"))
-        self._transcript.append(text_in(piece, "transcript"))
-        self._facts |= {key: item for key, item in piece.items() if key not in ("data", "transcript")}
+    def add(self, delta: JsonObject) -> None:
+        """Add a chunk."""
+        self._data.append(text_in(delta, "data"))
+        self._transcript.append(text_in(delta, "transcript"))
+        self._facts |= {key: item for key, item in delta.items() if key not in ("data", "transcript")}
 
     def finish(self, emitter: ChunkEmitter) -> JsonObject:
-        """Emit the sound, if there is one. Without data, what else is known of it is returned."""
+        """Emit the sound, if there is one. Without data, return its other members."""
         transcript = "".join(self._transcript)
         facts = {**self._facts, **({"transcript": transcript} if transcript else {})}
         if not any(self._data):
