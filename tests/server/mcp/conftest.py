@@ -86,3 +86,25 @@ def server(store_path: Path) -> Server:
         return forked_mcp("--store", str(store_path), *options)
 
     return started
+
+
+@pytest.fixture
+def blocked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Every call of a tool waits until it is cancelled. Returns how many calls wait."""
+    waiting: list[object] = []
+
+    async def wait(*_arguments: object) -> None:
+        waiting.append(object())
+        try:
+            await asyncio.Event().wait()
+        finally:
+            waiting.pop()
+
+    monkeypatch.setattr("partita.server.mcp.server.call_tool", wait)
+    return lambda: len(waiting)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.001)

@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import UserMessage
 from tests.server.conftest import Serve
+
+from .conftest import until
 
 NEWEST = {"auto": LATEST_MODERN_VERSION, "legacy": LATEST_HANDSHAKE_VERSION}
 HERE = "http://localhost"
@@ -140,6 +142,24 @@ async def test_only_post_is_allowed(store: Store) -> None:
         for method in ("GET", "DELETE"):
             response = await client.request(method, "/mcp")
             assert (response.status_code, response.headers["allow"]) == (405, "OPTIONS, POST")
+
+
+@pytest.mark.parametrize("version", NEWEST.values(), ids=NEWEST)
+async def test_a_request_is_cancelled_when_the_client_disconnects(
+    store: Store, serve: Serve, blocked: Callable[[], int], version: str
+) -> None:
+    url = await serve(asgi(store=store))
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params: JsonObject = {"name": "list_sessions", "_meta": meta if version == LATEST_MODERN_VERSION else {}}
+    headers = {"mcp-protocol-version": version, "mcp-method": "tools/call", "mcp-name": "list_sessions"}
+    async with httpx.AsyncClient(headers=headers) as client:
+        asking = asyncio.create_task(client.post(f"{url}/mcp", json=request("tools/call", params)))
+        await until(lambda: blocked() == 1)
+        asking.cancel()
+        await until(lambda: blocked() == 0)
 
 
 async def test_nothing_runs_after_a_response(store: Store, serve: Serve) -> None:

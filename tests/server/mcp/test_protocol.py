@@ -22,6 +22,8 @@ from partita.types.json import Json, JsonObject
 from tests.strategies_json import json_objects, json_values
 from tests.tables import each_row
 
+from .conftest import until
+
 MODERN = MODERN_PROTOCOL_VERSIONS[-1]
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -175,28 +177,6 @@ async def test_unknown_notifications_are_ignored(archive: Archive) -> None:
         await connection.notify("notifications/unknown", a=1)
         await connection.notify("notifications/cancelled", requestId=99)
         assert (await connection.ask("ping"))["result"] == {}
-
-
-@pytest.fixture
-def blocked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """Every call of a tool waits until it is cancelled. Returns how many calls wait."""
-    waiting: list[object] = []
-
-    async def wait(*_arguments: object) -> None:
-        waiting.append(object())
-        try:
-            await asyncio.Event().wait()
-        finally:
-            waiting.pop()
-
-    monkeypatch.setattr(server_module, "call_tool", wait)
-    return lambda: len(waiting)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():
-            await asyncio.sleep(0.001)
 
 
 async def test_a_cancelled_request_is_stopped_without_a_response(
