@@ -50,7 +50,9 @@ describe("a comparison", () => {
     await expect.poll(() => page.evaluate(() => location.hash)).toContain(`b=${before}`);
     await page.getByText("All parts are equal.").waitFor();
     const tokens = page.getByRole("row", { name: /^output tokens/ });
-    expect(await tokens.getByRole("cell").allInnerTexts()).toEqual(["50", "50", ""]);
+    const [a, b, change] = await tokens.getByRole("cell").allInnerTexts();
+    expect(Number(a)).toBeGreaterThan(0);
+    expect([b, change]).toEqual([a, ""]);
     await page.getByRole("button", { name: /unchanged part/ }).click();
     await page
       .getByRole("article", { name: "call of get_weather, equal" })

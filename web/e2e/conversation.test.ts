@@ -55,11 +55,11 @@ async def main(url):
     async with open_store(url) as store:
         await store.threads.create("ours", title="A run of ours", agent="scripted")
         run = await store.runs.open("ours", id="run-1")
-        said = [MessageStart("m1"), TextStart("t"), TextDelta("t", "One"), TextEnd("t"),
+        chunks = [MessageStart("m1"), TextStart("t"), TextDelta("t", "One"), TextEnd("t"),
                 MessageStart("m2"), TextStart("t"), TextDelta("t", "Two"), TextEnd("t")]
         await store.logs.append(run.id, [
             LogEntry(noon + timedelta(seconds=n), chunk, b'{"event": %d, "words": "as sent"}\\n' % n)
-            for n, chunk in enumerate(said)
+            for n, chunk in enumerate(chunks)
         ])
         await store.messages.save([
             UserMessage(id="u1", content="Count"),

@@ -177,14 +177,14 @@ describe("a live conversation and its stored version", () => {
         .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
     const words = () => page.locator(`${TOP} p`).allInnerTexts();
     await clearFocus(page);
-    const [said, stood] = [await words(), await positions()];
+    const [textsBefore, positionsBefore] = [await words(), await positions()];
     release();
     await settled(page);
     await page
       .getByText(/^\d+ ms$/)
       .first()
       .waitFor(); // the duration of a call is only known from the store
-    expect([await words(), await positions()]).toEqual([said, stood]);
+    expect([await words(), await positions()]).toEqual([textsBefore, positionsBefore]);
   });
 
   it("do not shift finished paragraphs during a fast stream", async () => {

@@ -140,11 +140,11 @@ describe("a replay", () => {
         `api/runs/${run}/at?seq=${seq}`,
       );
       const parts = moment.messages.flatMap((message) => message.content.parts);
-      const said = parts.filter((part) => part.type === "text").map((part) => plainText(part.text ?? ""));
+      const expected = parts.filter((part) => part.type === "text").map((part) => plainText(part.text ?? ""));
       const texts = messages(page).locator('[data-part="text"]');
       await expect
         .poll(async () => (await texts.allInnerTexts()).map(plainText))
-        .toEqual([plainText(QUESTION), ...said]);
+        .toEqual([plainText(QUESTION), ...expected]);
       const calls = parts.filter((part) => part.type === "tool-call").length;
       expect(await messages(page).locator('[data-part="tool-call"]').count()).toBe(calls);
     }
@@ -283,7 +283,7 @@ describe("a replay", () => {
   });
 
   it("follows an active run until it is stopped", async () => {
-    const asked = ask(site, "story", "Tell me a long story.");
+    const response = ask(site, "story", "Tell me a long story.");
     await expect.poll(() => runOf(site, "story")).toBeTruthy();
     const story = await runOf(site, "story");
     const page = await site.open(`#/run/${story}`);
@@ -295,7 +295,7 @@ describe("a replay", () => {
     const before = await position();
     await expect.poll(position).toBeGreaterThan(before + 5);
     await site.api("POST", `api/runs/${story}/stop`);
-    await asked;
+    await response;
     await page.getByText("cancelled", { exact: true }).waitFor();
     const { total } = await site.api<{ total: number }>("GET", `api/runs/${story}/timeline?limit=1`);
     await expect.poll(() => valueText(page)).toContain(`of ${total.toLocaleString("en")}`);

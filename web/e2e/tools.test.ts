@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { asked, KINDS, STATES, told } from "../unit/tools/calls";
+import { assistantMessage, KINDS, STATES, userMessage } from "../unit/tools/calls";
 import { violations } from "./setup/axe";
 import { python, type Site, serve } from "./setup/site";
 
@@ -47,7 +47,7 @@ describe("tool calls", () => {
     await site.seed([
       {
         thread: { id: "every", title: "Every kind and state" },
-        messages: [asked("q", "Bake."), told("every-1", ...KINDS, ...STATES)],
+        messages: [userMessage("q", "Bake."), assistantMessage("every-1", ...KINDS, ...STATES)],
       },
     ]);
     await python(LARGE, `sqlite:///${join(site.folder, "store.db")}`);

@@ -24,7 +24,7 @@ interface Measure {
   readonly errors?: boolean;
 }
 
-export const MEASURES: readonly Measure[] = [
+const MEASURES: readonly Measure[] = [
   { label: "Sessions", value: (it) => it.threads, text: (it) => count(it.threads) },
   { label: "Runs", value: (it) => it.runs, text: (it) => count(it.runs) },
   { label: "Messages", value: (it) => it.messages, text: (it) => count(it.messages) },

@@ -48,7 +48,7 @@ export function hrefWith(query: URLSearchParams, changes: Params): string {
   return href(["analytics"], { ...Object.fromEntries(query), ...changes });
 }
 
-export interface ThreadFilters extends StatFilters {
+interface ThreadFilters extends StatFilters {
   readonly tool?: string | null;
   readonly errors?: boolean;
   readonly ids?: readonly string[];

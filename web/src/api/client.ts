@@ -18,7 +18,7 @@ export class Problem extends Error {
 }
 
 /** The base URL of the server. The page may be mounted under any path. */
-export const BASE = new URL(".", document.baseURI);
+const BASE = new URL(".", document.baseURI);
 
 const KEY = "partita.key";
 

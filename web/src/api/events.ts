@@ -2,7 +2,7 @@
 
 import { type Query, request } from "./client";
 
-export interface ServerEvent {
+interface ServerEvent {
   readonly id?: string;
   readonly event: string;
   readonly data: string;

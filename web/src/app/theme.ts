@@ -1,7 +1,7 @@
 /** The colour theme: that of the system unless the user selects one. */
 import { useSyncExternalStore } from "react";
 
-export type Theme = "system" | "light" | "dark";
+type Theme = "system" | "light" | "dark";
 
 const NAME = "partita.theme";
 const dark = window.matchMedia("(prefers-color-scheme: dark)");

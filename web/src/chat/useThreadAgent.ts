@@ -6,7 +6,7 @@ import { listRuns } from "../api/runs";
 import type { Thread } from "../partita.gen";
 import { agentFor, isImported, rememberAgent, rememberedAgent } from "./agentChoice";
 
-export interface ThreadAgent {
+interface ThreadAgent {
   /** The agent that receives the next message. */
   readonly agent: string | undefined;
   /** The agent that answered last, which continues pending calls. */

@@ -7,8 +7,8 @@ import type { Message, ToolCallPart, ToolOutput, ToolView } from "../partita.gen
 import { useRenderContext } from "./renderContext";
 
 /** Views by JSON Pointer into their message. */
-export type ViewsOfMessage = Readonly<Record<string, ToolView>>;
-export type Classify = (calls: readonly object[]) => Promise<readonly ToolView[]>;
+type ViewsOfMessage = Readonly<Record<string, ToolView>>;
+type Classify = (calls: readonly object[]) => Promise<readonly ToolView[]>;
 
 /** Characters of an output that are sent; the server does not inspect more. */
 const MAX_OUTPUT_LENGTH = 64 * 1024;

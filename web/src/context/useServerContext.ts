@@ -6,10 +6,7 @@ import { toThread } from "../ui/routing";
 import type { RenderContext } from "./renderContext";
 import { ToolViews } from "./toolViews";
 
-export type ServerContext = Pick<
-  RenderContext,
-  "threadId" | "loadBlob" | "blobHref" | "toolViews" | "linkTo"
->;
+type ServerContext = Pick<RenderContext, "threadId" | "loadBlob" | "blobHref" | "toolViews" | "linkTo">;
 
 export const linkTo = (threadId: string, messageId?: string, path?: string): string =>
   new URL(toThread(threadId, messageId, path), location.href).href;

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getOutline, type Outline } from "../api/messages";
 
-export interface OutlineState {
+interface OutlineState {
   readonly outline: Outline | undefined;
   readonly error: unknown;
   /** The outline is that of the previous branch; the new one is loading. */

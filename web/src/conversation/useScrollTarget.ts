@@ -12,7 +12,7 @@ interface Target {
   tries: number;
 }
 
-export interface ScrollTarget {
+interface ScrollTarget {
   /** The message that is highlighted. */
   readonly highlighted: string | null;
   readonly show: (message: string, part: string | null, highlight: boolean) => void;

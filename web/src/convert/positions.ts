@@ -5,7 +5,7 @@ export interface Range {
   readonly end: number;
 }
 
-export type Shape = "document" | "lines" | "events" | "data-stream-v4";
+type Shape = "document" | "lines" | "events" | "data-stream-v4";
 
 interface Member {
   /** The name of an object's member; null for items of an array. */

@@ -10,7 +10,7 @@ interface Node {
   readonly children?: readonly Node[];
 }
 
-export interface Highlighter {
+interface Highlighter {
   registered(language: string): boolean;
   highlight(language: string, text: string): Node;
 }

@@ -43,7 +43,7 @@ export function bytesOfData(url: string): Uint8Array<ArrayBuffer> {
 }
 
 /** How a file is displayed. Images that can contain scripts or styles, such as SVG, are plain files. */
-export type MediaKind = "image" | "audio" | "video" | "pdf" | "file";
+type MediaKind = "image" | "audio" | "video" | "pdf" | "file";
 
 export function mediaKind(mediaType: string): MediaKind {
   const type = mediaType.toLowerCase().split(";", 1)[0]?.trim() ?? "";

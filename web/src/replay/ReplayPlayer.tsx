@@ -9,13 +9,13 @@ import { EventDetail } from "./EventDetail";
 import { EventList } from "./EventList";
 import { MessagePane } from "./MessagePane";
 import { positionAfter, type Step, stepForKey } from "./navigation";
+import { Panes } from "./Panes";
 import { Pacing } from "./pacing";
 import { PAGE_CLOCK, Player } from "./player";
 import styles from "./Replay.module.css";
 import { RunHeader } from "./RunHeader";
 import type { Progress, RunTimeline } from "./runTimeline";
 import { Scrubber } from "./Scrubber";
-import { Tabs } from "./Tabs";
 import { useSpaceKey } from "./useSpaceKey";
 import { useUrlPosition } from "./useUrlPosition";
 
@@ -99,8 +99,8 @@ export function ReplayPlayer({ run, timeline, progress, at }: Props) {
         />
         <Legend skipped={pacing.gaps.length} isImported={isImported} />
       </div>
-      <Tabs
-        tabs={[
+      <Panes
+        panes={[
           {
             name: "Messages",
             content: <MessagePane question={question} player={player} run={run} progress={progress} />,

@@ -10,7 +10,7 @@ export interface Clock {
   readonly frame: (callback: () => void) => () => void;
 }
 
-export interface PlayerState {
+interface PlayerState {
   readonly playing: boolean;
   readonly speed: number;
   /** Milliseconds since the start of the run. */

@@ -15,7 +15,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Builds the messages of a run from its chunks. */
-export class RunReducer {
+class RunReducer {
   private completed: AssistantMessage[] = [];
   private current: Reducer;
   private isFinished = false;

@@ -2,19 +2,12 @@
  * Reduces chunks to a message, with the same result as the reducer of the server. Applying a delta takes time
  * proportional to its length. Unchanged parts stay the same objects in the next snapshot.
  */
-import type {
-  AssistantMessage,
-  Chunk,
-  Interruption,
-  Message,
-  MessageStart,
-  NetworkExecution,
-} from "../partita.gen";
+import type { AssistantMessage, Chunk, Message, MessageStart } from "../partita.gen";
 import { InvalidChunkError, isObject } from "./metadata";
 import * as message from "./reduceMessage";
 import * as tools from "./reduceTools";
 import type { CallSlot, NetworkSlot, StreamingMessages } from "./slots";
-import { emptyMessage, isCall, State } from "./state";
+import { emptyMessage, State } from "./state";
 
 // biome-ignore lint/suspicious/noExplicitAny: the type of the chunk depends on its key in the table
 type Handler = (state: State, chunk: any) => boolean;
@@ -24,7 +17,7 @@ const ignore = () => false;
 /** The handler of each chunk. It returns whether the message changed visibly. */
 const HANDLERS: Readonly<Record<string, Handler>> = {
   start: message.messageStart,
-  finish: message.messageFinish,
+  finish: message.messageMetadata,
   abort: ignore,
   "message-metadata": message.messageMetadata,
   error: (state, chunk) => {
@@ -111,53 +104,9 @@ export class Reducer {
   get errors(): readonly string[] {
     return this.state.errors;
   }
-
-  get finishReason(): string | undefined {
-    return this.state.finishReason;
-  }
 }
 
-/** The message of a complete or incomplete stream. */
-export function reduce(chunks: Iterable<Chunk>, initial: AssistantMessage | string = ""): AssistantMessage {
-  const reducer = new Reducer(initial);
-  for (const chunk of chunks) reducer.feed(chunk);
-  return reducer.snapshot();
-}
-
-const ACTIVE_STATES = new Set(["input-streaming", "input-available", "approval-responded"]);
-
-/** Closes a message at the end of its stream: open texts are done, active calls are interrupted. */
-export function closeMessage(open: AssistantMessage, interrupted?: Interruption): AssistantMessage {
-  const parts = open.content.parts.map((one) => {
-    const part =
-      isCall(one) && one.children ? { ...one, children: closeAll(one.children, interrupted) } : one;
-    if ((part.type === "text" || part.type === "reasoning") && part.state === "streaming")
-      return { ...part, state: "done" } as typeof part;
-    if (interrupted && isCall(part) && ACTIVE_STATES.has(part.state))
-      return {
-        ...part,
-        state: "output-error",
-        output: { type: "interrupted", reason: interrupted },
-      } as typeof part;
-    return part;
-  });
-  const network = open.content.networkExecution;
-  const networkExecution = network && { ...network, ...endOf(network, interrupted) };
-  return { ...open, content: { ...open.content, parts, ...(networkExecution ? { networkExecution } : {}) } };
-}
-
-const closeAll = (messages: readonly Message[], interrupted?: Interruption): readonly Message[] =>
-  messages.map((one) => (one.role === "assistant" ? closeMessage(one, interrupted) : one));
-
-/** Closes the result of an execution. One without a result was interrupted. */
-function endOf({ finalResult }: NetworkExecution, interrupted?: Interruption): Partial<NetworkExecution> {
-  const { messages, ...rest } = finalResult ?? {};
-  const closed = messages ? { messages: closeAll(messages, interrupted) } : {};
-  if (interrupted && !Object.keys(rest).length) return { finalResult: { ...closed, interrupted } };
-  return finalResult ? { finalResult: { ...rest, ...closed } } : {};
-}
-
-/** Whether a chunk startId an internal message, such as that of a router. */
+/** Whether a chunk starts an internal message, such as that of a router. */
 export function isInternal(chunk: Chunk): boolean {
   const metadata = chunk.type === "start" ? (chunk as MessageStart).messageMetadata : undefined;
   return isObject(metadata) && metadata.internal === true;
@@ -184,7 +133,7 @@ export class MessageSequence implements StreamingMessages {
     return this.shown;
   }
 
-  /** Applies a chunk to the current message, or to a new one that it startId. */
+  /** Applies a chunk to the current message, or to a new one that it starts. */
   feed(chunk: Chunk): boolean {
     const startId = chunk.type === "start" ? (chunk as MessageStart).messageId : undefined;
     let state = this.current;

@@ -3,7 +3,6 @@ import type {
   AssistantPart,
   DataChunk,
   DataPart,
-  MessageFinish,
   MessageStart,
   NetworkExecutionEnd,
   NetworkExecutionStart,
@@ -65,16 +64,9 @@ export function blockEnd(state: State, chunk: TextEnd | ReasoningEnd): boolean {
 export function messageStart(state: State, chunk: MessageStart): boolean {
   if (chunk.messageId !== undefined && chunk.messageId !== state.id) {
     state.reset(emptyMessage(chunk.messageId, state.base));
-    state.finishReason = undefined;
   }
   const changed = messageMetadata(state, chunk);
   return changed || chunk.messageId !== undefined;
-}
-
-export function messageFinish(state: State, chunk: MessageFinish): boolean {
-  const changed = messageMetadata(state, chunk);
-  if (chunk.finishReason !== undefined) state.finishReason = chunk.finishReason;
-  return changed;
 }
 
 export function messageMetadata(state: State, chunk: { readonly messageMetadata?: unknown }): boolean {

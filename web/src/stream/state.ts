@@ -26,7 +26,6 @@ export function emptyMessage(id: string, like?: AssistantMessage): AssistantMess
 const dataKey = (name: string, id: string): string => JSON.stringify([name, id]);
 
 export class State {
-  finishReason: string | undefined;
   readonly errors: string[] = [];
   base!: AssistantMessage;
   id!: string;
@@ -186,4 +185,4 @@ export class State {
 }
 
 export const isCall = (part: { readonly type: string }): part is ToolCallPart => part.type === "tool-call";
-export const isData = (part: { readonly type: string }): part is DataPart => part.type === "data";
+const isData = (part: { readonly type: string }): part is DataPart => part.type === "data";

@@ -8,7 +8,7 @@ export type Pages = InfiniteData<Listing<ThreadSummary>>;
 const time = (row: ThreadSummary): string => row.thread.updatedAt ?? "";
 
 /** Compares by time, newest first, like the server. */
-export function byTime(a: ThreadSummary, b: ThreadSummary): number {
+function byTime(a: ThreadSummary, b: ThreadSummary): number {
   const [first, second] = [Date.parse(time(a)), Date.parse(time(b))];
   if (first !== second) return second - first;
   return a.thread.id < b.thread.id ? 1 : -1;

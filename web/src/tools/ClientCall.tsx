@@ -6,7 +6,7 @@ import { toastError } from "../ui/Toasts";
 import styles from "./Approval.module.css";
 import { parseJson } from "./json";
 
-export const DECLINED = "The user declined.";
+const DECLINED = "The user declined.";
 
 /** The form for a pending client-side call: run the tool, enter its output, or decline. */
 export function ClientCall({ actions: { run, submit, decline } }: { actions: ClientCallActions }) {

@@ -2,8 +2,8 @@
 import Anser from "anser";
 import { visible } from "../ui/sanitize";
 
-export const HUES = ["red", "green", "yellow", "blue", "magenta", "cyan"] as const;
-export type Hue = (typeof HUES)[number];
+const HUES = ["red", "green", "yellow", "blue", "magenta", "cyan"] as const;
+type Hue = (typeof HUES)[number];
 
 /** A piece of a line and its styles: names such as `red`, `bold`, `on-blue`, `inverse`. */
 export interface Span {

@@ -5,7 +5,7 @@ import { Lines } from "./lines";
 import { NEXT_BYTES } from "./outputs";
 
 /** Decodes pieces of bytes into lines. A character that is split between two pieces is decoded correctly. */
-export class LineDecoder {
+class LineDecoder {
   readonly lines: Lines;
   loaded = 0;
   private readonly utf8 = new TextDecoder();
@@ -24,7 +24,7 @@ export class LineDecoder {
   }
 }
 
-export interface BlobLines {
+interface BlobLines {
   readonly lines: Lines["all"];
   readonly loaded: number;
   readonly size: number;

@@ -32,7 +32,7 @@ const NOTHING_LOADED: Loaded = new Map();
 const REFERENCE = /^(blob:sha256:[0-9a-f]{64})#(text|json)$/;
 
 /** Parses a reference to a large value; null if the value is not a reference. */
-export function parseReference(value: unknown): LargeValue | null {
+function parseReference(value: unknown): LargeValue | null {
   const found = typeof value === "string" ? REFERENCE.exec(value) : null;
   return found?.[1] ? { url: found[1], kind: found[2] as LargeValue["kind"] } : null;
 }

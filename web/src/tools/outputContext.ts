@@ -2,7 +2,7 @@
 import { createContext } from "react";
 import type { BlobPiece } from "../context/renderContext";
 
-export interface LoadedOutputs {
+interface LoadedOutputs {
   readonly firstPieces: ReadonlyMap<string, BlobPiece>;
   readonly error: unknown;
   readonly retry: () => void;

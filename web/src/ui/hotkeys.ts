@@ -1,7 +1,7 @@
 /** Keyboard shortcuts. They work anywhere on the page except in a text field. */
 import { useEffect, useRef } from "react";
 
-export interface Hotkey {
+interface Hotkey {
   /** `/`, `j`, `?`, `Escape`, `mod+k`; two in a row: `g a`. */
   readonly keys: string;
   readonly what: string;

@@ -13,7 +13,7 @@ const OWN_SCROLL_MS = 200;
 const RELEASE_DISTANCE = 120;
 
 /** Whether the list is attached to its end, and when it last scrolled itself. */
-export class EndAnchor {
+class EndAnchor {
   private scrolledAt = 0;
   private isPointerDown = false;
 

@@ -225,7 +225,7 @@ describe("a message of the frame of a diagram", () => {
     [{ type: "other" }, null],
     ["drawn", null],
     [null, null],
-  ])("is validated: %j", (said, wanted) => {
-    expect(parseResponse(said)).toEqual(wanted);
+  ])("is validated: %j", (message, wanted) => {
+    expect(parseResponse(message)).toEqual(wanted);
   });
 });

@@ -1,4 +1,4 @@
-"""Random streams of chunks and the messages that the package makes of them, as JSON lines."""
+"""Print random streams of chunks with their messages, as JSON lines."""
 
 import random
 import sys
@@ -35,13 +35,13 @@ OUTPUTS: list[Any] = [
 
 
 class Writer:
-    """Writes chunks at random: most of them fit, some do not, and those are passed over."""
+    """Writes random chunks. Most are valid; invalid ones are skipped by the reducer."""
 
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
 
     def chunk(self, depth: int = 0) -> dict[str, Any]:
-        """One chunk, with its optional fields now and then."""
+        """A chunk with some of its optional fields."""
         kinds = [self.block, self.block, self.block, self.tool, self.tool, self.tool, self.other, self.frame]
         if depth < 3:
             kinds += [self.child]
@@ -49,15 +49,15 @@ class Writer:
         return {key: value for key, value in made.items() if value is not ...}
 
     def maybe(self, value: Any, odds: float = 0.3) -> Any:
-        """The value, or the sign that the field is left out."""
+        """The value, or a marker to omit the field."""
         return value if self.dice.random() < odds else ...
 
     def metadata(self) -> Any:
-        """What a provider adds now and then."""
+        """Optional metadata of the provider."""
         return self.maybe({"p": {"n": self.dice.randint(0, 9)}}, 0.15)
 
     def block(self, _: int) -> dict[str, Any]:
-        """A piece of text or of reasoning."""
+        """A chunk of a text or of reasoning."""
         kind = self.dice.choice(["text", "reasoning"])
         step = self.dice.choice(["start", "delta", "delta", "delta", "end"])
         made = {"type": f"{kind}-{step}", "id": self.dice.choice("12"), "providerMetadata": self.metadata()}
@@ -69,17 +69,17 @@ class Writer:
         return made
 
     def tool(self, _: int) -> dict[str, Any]:
-        """Something about a call."""
+        """A chunk of a tool call."""
         dice = self.dice
         call = {"toolCallId": dice.choice(CALLS)}
         name = {"toolName": dice.choice(["read", "write"])}
-        told = {
+        fields = {
             "providerExecuted": self.maybe(dice.random() < 0.5, 0.2),
             "providerMetadata": self.metadata(),
             "toolMetadata": self.maybe({"m": dice.randint(0, 9)}, 0.2),
             "dynamic": self.maybe(dice.random() < 0.7, 0.4),
         }
-        titled = {**told, "title": self.maybe("Title", 0.2)}
+        titled = {**fields, "title": self.maybe("Title", 0.2)}
         text = dice.choice(INPUTS)
         cut = dice.randint(0, len(text))
         approval = {"approvalId": f"a-{call['toolCallId']}"}
@@ -125,16 +125,16 @@ class Writer:
                 {
                     "type": "tool-output-available",
                     **call,
-                    **told,
+                    **fields,
                     **preliminary,
                     "output": dice.choice(VALUES),
                 },
-                {"type": "tool-output-error", **call, **told, "errorText": "failed"},
+                {"type": "tool-output-error", **call, **fields, "errorText": "failed"},
                 {"type": "tool-output-denied", **call},
                 {
                     "type": "tool-output-typed",
                     **call,
-                    **{key: value for key, value in told.items() if key != "dynamic"},
+                    **{key: value for key, value in fields.items() if key != "dynamic"},
                     **preliminary,
                     "output": dice.choice(OUTPUTS),
                 },
@@ -142,7 +142,7 @@ class Writer:
         )
 
     def other(self, _: int) -> dict[str, Any]:
-        """Files, sources, data, networks, and what nobody knows."""
+        """A chunk of a file, a source, data, a network, or of an unknown type."""
         dice = self.dice
         url = {"url": "https://example.org/f", "mediaType": "text/plain", "providerMetadata": self.metadata()}
         return dice.choice(
@@ -227,24 +227,24 @@ class Writer:
 
 
 def main(count: int) -> None:
-    """Print streams: their chunks, and what the message is after some of them and at the end."""
+    """Print streams with their chunks, some snapshots and the final message."""
     for seed in range(count):
         writer = Writer(random.Random(seed))
         chunks = [decode_chunk(dumps(writer.chunk())) for _ in range(writer.dice.randint(5, 60))]
         accumulator = Accumulator(id="m1", lenient=True)
-        looks: dict[int, Any] = {}
+        snapshots: dict[int, Any] = {}
         for number, chunk in enumerate(chunks):
             accumulator.feed(chunk)
             if writer.dice.random() < 0.2:
-                looks[number] = to_json(accumulator.snapshot())
-        told = {
+                snapshots[number] = to_json(accumulator.snapshot())
+        stream = {
             "seed": seed,
             "chunks": [to_json(chunk) for chunk in chunks],
-            "looks": looks,
+            "snapshots": snapshots,
             "message": to_json(accumulator.snapshot()),
             "errors": list(accumulator.errors),
         }
-        sys.stdout.buffer.write(dumps(told) + b"\n")
+        sys.stdout.buffer.write(dumps(stream) + b"\n")
 
 
 if __name__ == "__main__":

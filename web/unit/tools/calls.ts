@@ -7,7 +7,7 @@ let last = 0;
 
 type More = Partial<Omit<ToolCallPart, "type" | "name" | "input">>;
 
-export const said = (value: string): ToolOutput => ({ type: "text", value });
+export const textOutput = (value: string): ToolOutput => ({ type: "text", value });
 export const failed = (value: string): ToolOutput => ({ type: "error-text", value });
 export const json = (value: unknown): ToolOutput => ({ type: "json", value });
 
@@ -24,13 +24,13 @@ export function call(
     name,
     state: "output-available",
     input,
-    ...(output === undefined ? {} : { output: typeof output === "string" ? said(output) : output }),
+    ...(output === undefined ? {} : { output: typeof output === "string" ? textOutput(output) : output }),
     ...more,
   } as ToolCallPart;
 }
 
 /** An assistant message with these parts. */
-export const told = (id: string, ...parts: unknown[]): Message =>
+export const assistantMessage = (id: string, ...parts: unknown[]): Message =>
   ({
     role: "assistant",
     id,
@@ -39,7 +39,7 @@ export const told = (id: string, ...parts: unknown[]): Message =>
     content: { format: 2, parts },
   }) as unknown as Message;
 
-export const asked = (id: string, text: string): Message =>
+export const userMessage = (id: string, text: string): Message =>
   ({
     role: "user",
     id,
@@ -60,7 +60,7 @@ for (const { call, view } of Object.values(CASES)) seen(call, view);
 
 /** Stores the view of a call. */
 export function seen(part: ToolCallPart, view: ToolView): ToolCallPart {
-  rememberViews(told("m", part), { "/content/parts/0": view });
+  rememberViews(assistantMessage("m", part), { "/content/parts/0": view });
   return part;
 }
 

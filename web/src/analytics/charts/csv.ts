@@ -1,7 +1,7 @@
 /** Tables as CSV (RFC 4180). */
 import { downloadFile } from "../../ui/download";
 
-export type CsvCell = string | number | null | undefined;
+type CsvCell = string | number | null | undefined;
 
 export const csv = (head: readonly string[], rows: readonly (readonly CsvCell[])[]): string =>
   `${[head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;

@@ -24,7 +24,7 @@ export interface Entry {
 }
 
 /** A copy of an element with computed styles as attributes. */
-export function inlined(element: Element): Element {
+function inlined(element: Element): Element {
   const copy = element.cloneNode(true) as Element;
   const originals = [element, ...element.querySelectorAll("*")];
   const copies = [copy, ...copy.querySelectorAll("*")];
