@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats.claude_code.blocks import READERS, block_chunks, mcp_metadata
+from partita.formats.claude_code.blocks import READERS, block_chunks, server_of
 from partita.formats.claude_code.user_content import content_part
 from partita.types.chunks import (
     Chunk,
@@ -250,7 +250,7 @@ def test_given_metadata_stands_beside_that_of_the_block() -> None:
 
 @each_row("name", ["Oven", "mcp__kitchen", "mcp_kitchen__oven"])
 def test_other_names_have_no_server(name: str) -> None:
-    assert mcp_metadata(name) is None
+    assert server_of(name) is None
 
 
 MEDIA: dict[str, tuple[JsonObject, ImagePart | FilePart | ForeignPart]] = {

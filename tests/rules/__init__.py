@@ -1,4 +1,4 @@
-"""What the APIs of models accept, as strict as they are.
+"""Validates requests to model APIs, as strictly as the APIs.
 
 `data/NAME.json` is a JSON Schema of requests to an API. What a schema cannot express is in `order`: which
 message follows which, and which results belong to which calls. `refused.json` are examples that prove it.
@@ -22,11 +22,11 @@ REFUSED: Final[dict[str, list[tuple[str, Json]]]] = loads((DATA.parent / "refuse
 """Paths in the histories of the law suite, each with a value there that the API refuses."""
 
 HALF: Final = re.compile(rb"\\ud[89a-f]..", re.IGNORECASE)
-"""An escaped half of a surrogate pair, which a schema cannot be applied to."""
+"""An escaped lone surrogate, which the validator cannot read."""
 
 
 def problems(api: str, body: JsonObject) -> list[str]:
-    """What an API would refuse in a request."""
+    """The errors that an API would report for a request."""
     errors = list(_schema(api).iter_errors(loads(HALF.sub(b"?", dumps(body)))))
     shape = [f"{'.'.join(map(str, error.instance_path))}: {error.message[:200]}" for error in errors]
     return shape or list(ORDER[api](body))

@@ -1,4 +1,4 @@
-"""The order that APIs demand: of turns, and of calls and results."""
+"""The rules of APIs for the order of messages, calls and results."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -6,8 +6,8 @@ from typing import Final
 
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-CACHED: Final = 4
-"""How many marks for the cache Anthropic and Bedrock allow."""
+MAX_BREAKPOINTS: Final = 4
+"""How many cache breakpoints Anthropic and Bedrock allow."""
 
 
 def objects(value: Json) -> list[JsonObject]:
@@ -21,7 +21,7 @@ def objects(value: Json) -> list[JsonObject]:
 def messages(
     body: JsonObject, *, before_system: Sequence[str] | None = None, user_after_tool: bool = True
 ) -> Iterator[str]:
-    """Results are right after their calls, each in a message of its own.
+    """Results are directly after their calls, each in a separate message.
 
     `before_system`: the roles that may be before a system message; `None` allows all.
     """
@@ -32,7 +32,7 @@ def messages(
         if before_system is not None and role == "system" and before not in ("", *before_system):
             yield f"{where}: instructions after other messages"
         if not user_after_tool and (before, role) == ("tool", "user"):
-            yield f"{where}: a user right after a tool"
+            yield f"{where}: a user message directly after a tool message"
         before = role
         if role == "tool":
             if message["tool_call_id"] not in waiting:
@@ -77,20 +77,20 @@ def turns(turns: Sequence[Sequence[JsonObject]], roles: Sequence[str]) -> Iterat
 
 
 def anthropic(body: JsonObject) -> Iterator[str]:
-    """Turns, and marks for the cache."""
+    """Turns, and cache breakpoints."""
     contents = [turn["content"] for turn in body["messages"]]
     blocks = [[{"type": "text", "text": one}] if isinstance(one, str) else one for one in contents]
     yield from turns(blocks, [turn["role"] for turn in body["messages"]])
     every = [*objects(body.get("system")), *(block for some in blocks for block in some)]
     marked = [block for block in every if "cache_control" in block]
-    if len(marked) > CACHED:
-        yield f"{len(marked)} marks for the cache"
+    if len(marked) > MAX_BREAKPOINTS:
+        yield f"{len(marked)} cache breakpoints"
     if any(block["type"].endswith("thinking") for block in marked):
-        yield "a mark for the cache on thinking"
+        yield "a cache breakpoint on thinking"
 
 
 def bedrock(body: JsonObject) -> Iterator[str]:
-    """Turns, documents, tools that are called, and cache points."""
+    """Turns, documents, called tools, and cache points."""
     contents = [turn["content"] for turn in body["messages"]]
     blocks = [list(map(_like_anthropic, content)) for content in contents]
     yield from turns(blocks, [turn["role"] for turn in body["messages"]])
@@ -116,7 +116,7 @@ def bedrock(body: JsonObject) -> Iterator[str]:
         for at, block in enumerate(blocks_)
         if "cachePoint" in block
     ]
-    if len(points) > CACHED:
+    if len(points) > MAX_BREAKPOINTS:
         yield f"{len(points)} cache points"
     if 0 in points:
         yield "a cache point with nothing before it"
@@ -136,11 +136,11 @@ def _like_anthropic(block: JsonObject) -> JsonObject:
             return {"type": next(iter(block))}
 
 
-# Others
+# Other APIs
 
 
 def gemini(body: JsonObject) -> Iterator[str]:
-    """After calls there are as many responses, in their order, all in one content; and nowhere else."""
+    """The content after calls has as many responses, in their order; there are none elsewhere."""
     contents = body["contents"]
     before: JsonObject = {}
     for index, content in enumerate(contents):
@@ -167,7 +167,7 @@ OUTPUTS: Final[Mapping[str, str]] = {
 
 
 def responses(body: JsonObject) -> Iterator[str]:
-    """Every call of the client has one output after it; reasoning is right before what follows from it."""
+    """Every call of the client has one output after it; reasoning is directly before its output."""
     items = objects(body["input"])
     given = {(item.get("type"), item.get("call_id")) for item in items}
     waiting: dict[str, str] = {}
@@ -183,7 +183,7 @@ def responses(body: JsonObject) -> Iterator[str]:
             after = items[index + 1] if index + 1 < len(items) else {}
             is_other = after.get("type") in (None, "message", *OUTPUTS.values())
             if is_other and after.get("role") != "assistant":
-                yield f"input[{index}]: reasoning before nothing of the model"
+                yield f"input[{index}]: reasoning that is not followed by output of the model"
     if waiting:
         yield f"the end: calls without outputs: {list(waiting)}"
 

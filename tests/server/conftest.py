@@ -1,4 +1,4 @@
-"""A real store, a scripted agent, the real application: in this process, or behind a real server."""
+"""Fixtures: a store, a scripted agent, and the application in this process or behind a server."""
 
 import asyncio
 import socket
@@ -31,13 +31,13 @@ Serve: TypeAlias = Callable[[Any], Awaitable[str]]
 
 
 def scripted(*turns: list[dict[str, Any]]) -> ScriptedService:
-    """An agent that says, at each of its turns, these parts."""
+    """A scripted agent whose steps have these parts."""
     steps = [{"parts": parts} for parts in turns]
     return ScriptedService(as_script({"scenes": [{"steps": steps}]}))
 
 
 def user_in_header(connection: Connection) -> Principal | None:
-    """The user that a header names, who may read and write."""
+    """A user with the name in a header, with the role `write`."""
     name = connection.headers.get("x-user")
     return Principal(name, "write") if name else None
 
@@ -54,7 +54,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 @pytest.fixture
 async def app(store: Store) -> AsyncIterator[PartitaApp]:
-    """The application for somebody at this machine."""
+    """The application for users of this machine."""
     app = asgi(scripted([says("Forty-one metres.")]), store=store)
     async with app.lifespan():
         yield app
@@ -67,7 +67,7 @@ async def client(app: PartitaApp) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def routed(*endpoints: Endpoint) -> ASGIApp:
-    """The routes of these endpoints, for a caller who may use all of them."""
+    """A router of endpoints, for a caller with all permissions."""
     router = Router(endpoints)
     state: Any = SimpleNamespace(published=EVERYTHING)
     caller = CallerView(state, Principal("tester", "admin"))
@@ -80,7 +80,7 @@ def routed(*endpoints: Endpoint) -> ASGIApp:
 
 @asynccontextmanager
 async def client_of(app: Any, **how: Any) -> AsyncGenerator[httpx.AsyncClient, None]:
-    """A client of an application in this process. It sees an answer once it is complete."""
+    """A client of an application in this process. It receives responses when they are complete."""
     transport = httpx.ASGITransport(app=app)
     options: dict[str, Any] = {"base_url": HERE, **how}
     async with httpx.AsyncClient(transport=transport, **options) as client:
@@ -88,7 +88,7 @@ async def client_of(app: Any, **how: Any) -> AsyncGenerator[httpx.AsyncClient, N
 
 
 class QuickServer(uvicorn.Server):
-    """A server that stops when it is told to, not at its next look at the clock."""
+    """A server that stops at once, without waiting for its next tick."""
 
     async def main_loop(self) -> None:
         await self.on_tick(0)
@@ -111,7 +111,7 @@ class QuickServer(uvicorn.Server):
 
 @pytest.fixture
 async def serve() -> AsyncIterator[Serve]:
-    """Serves an application on a port of this machine, in this loop, until the test is over; its address."""
+    """A function that serves an application on a local port during the test, and returns its URL."""
     running: list[tuple[QuickServer, asyncio.Task[None]]] = []
 
     async def start(app: Any) -> str:

@@ -33,14 +33,14 @@ async def until(store: Store, wanted: dict[str, bool]) -> None:
 
 async def chat(app: Any, thread_id: str, message_id: str) -> str:
     async with client_of(app) as client:
-        answer = await client.post(
+        response = await client.post(
             "/api/chat", json={"id": thread_id, "messages": [{"id": message_id, **HELLO}]}
         )
-        return str(answer.headers["x-partita-run-id"])
+        return str(response.headers["x-partita-run-id"])
 
 
 async def test_ended_runs_are_sealed_while_the_server_is_open(store: Store) -> None:
-    async with Session(store) as session:  # an earlier process
+    async with Session(store) as session:  # of an earlier process
         earlier = (await session.start(AGENT, "t1", "How tall is it?", resource_id="ada")).id
         await session.wait(earlier)
     app = asgi(AGENT, store=store, settings=Settings(seal_after=0))
@@ -51,7 +51,7 @@ async def test_ended_runs_are_sealed_while_the_server_is_open(store: Store) -> N
         assert await store.logs.read(run_id) == before
 
 
-async def test_a_damaged_log_does_not_keep_others_from_being_sealed(store: Store) -> None:
+async def test_a_damaged_log_does_not_prevent_sealing_others(store: Store) -> None:
     async with Session(store) as session:
         run_id = (await session.start(AGENT, "t1", "How tall is it?")).id
         await session.wait(run_id)
@@ -61,7 +61,7 @@ async def test_a_damaged_log_does_not_keep_others_from_being_sealed(store: Store
         await until(store, {run_id: False, await chat(app, "t2", "m1"): True})
 
 
-async def test_nothing_is_sealed_unless_it_is_wanted(store: Store) -> None:
+async def test_nothing_is_sealed_when_sealing_is_off(store: Store) -> None:
     app = asgi(AGENT, store=store, settings=Settings(seal_after=None))
     async with app.lifespan():
         run_id = await chat(app, "t1", "m1")

@@ -1,4 +1,4 @@
-"""Budgets over HTTP: what is refused, and what a client receives of a run that is stopped."""
+"""Budgets over HTTP: an owner over budget is refused."""
 
 from partita import Agent
 from partita.agents import Budget, Budgets, Principal
@@ -20,22 +20,24 @@ DIALECTS: list[tuple[str, JsonObject]] = [
 
 
 @each_row("dialect", DIALECTS)
-async def test_an_owner_without_budget_is_refused(store: Store, dialect: tuple[str, JsonObject]) -> None:
+async def test_a_request_over_the_owners_budget_is_refused(
+    store: Store, dialect: tuple[str, JsonObject]
+) -> None:
     path, body = dialect
     model = Model(*[reply("Hello.", usage=Usage(input_tokens=900, output_tokens=100)) for _ in range(2)])
     budgets = Budgets(owner=Budget(tokens=1_000))
-    user = {"name": f"ada {dialect}"}
+    current = {"name": f"ada {dialect}"}
 
-    def who(_: object) -> Principal:
-        return Principal(user["name"], "write")
+    def user(_: object) -> Principal:
+        return Principal(current["name"], "write")
 
-    app = asgi(Agent(model, name="agent"), store=store, user=who, budgets=budgets, routes="all")
+    app = asgi(Agent(model, name="agent"), store=store, user=user, budgets=budgets, routes="all")
     async with app.lifespan(), client_of(app) as client:
         assert (await client.post(path, json=body)).status_code == 200
         refused = await client.post(path, json=body)
         assert refused.status_code == 429
         assert int(refused.headers["retry-after"]) >= 1
         assert "this owner may use 1000 tokens" in refused.text
-        user["name"] = f"bob {dialect}"
+        current["name"] = f"bob {dialect}"
         assert (await client.post(path, json=body)).status_code == 200
     assert len(model.options) == 2

@@ -1,4 +1,4 @@
-"""What an agent and its tools know about the request, in every dialect."""
+"""The request as agents and their tools see it, in every dialect."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -37,7 +37,7 @@ def user(connection: Connection) -> Principal:
 
 
 @each_row("dialect", DIALECTS)
-async def test_an_agent_knows_its_caller(
+async def test_an_agent_receives_its_caller(
     store: Store, dialect: tuple[str, JsonObject, JsonObject, str | None]
 ) -> None:
     path, body, extra, thread_id = dialect
@@ -89,7 +89,7 @@ async def client(store: Store) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def test_a_tool_knows_its_caller(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_tool_receives_its_caller(client: httpx.AsyncClient, store: Store) -> None:
     body = {"id": "c1", "messages": [HELLO], "mode": "fast"}
     assert (await client.post("/api/chat", json=body)).status_code == 200
     page = await store.scoped("ada").messages.list("c1", MessageFilter(roles=("assistant",)))
@@ -105,7 +105,7 @@ async def test_a_tool_knows_its_caller(client: httpx.AsyncClient, store: Store) 
     }
 
 
-async def test_tools_and_instructions_of_the_client(store: Store) -> None:
+async def test_an_agent_receives_tools_and_instructions_of_the_client(store: Store) -> None:
     model = Model(reply(("show_map", {"place": "Bell"})))
     app = asgi(Agent(model, name="agent"), store=store)
     async with app.lifespan(), client_of(app) as client:
@@ -117,14 +117,14 @@ async def test_tools_and_instructions_of_the_client(store: Store) -> None:
     assert options.instructions == "Be brief."
 
 
-async def test_a_client_cannot_replace_a_tool_of_the_agent(client: httpx.AsyncClient) -> None:
+async def test_a_client_tool_with_the_name_of_an_agent_tool_is_refused(client: httpx.AsyncClient) -> None:
     response = await client.post("/api/chat", json={"id": "c1", "messages": [HELLO], "tools": {"look": MAP}})
     assert response.status_code == 400
     assert "already has a tool 'look'" in response.text
 
 
 @each_row("allowed", [False, True])
-async def test_instructions_of_an_end_user_are_refused(store: Store, allowed: bool) -> None:
+async def test_instructions_of_an_end_user_are_refused_unless_allowed(store: Store, allowed: bool) -> None:
     model = Model(reply("Done."))
     app = asgi(
         Agent(model, name="agent"),

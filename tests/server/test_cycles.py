@@ -1,4 +1,4 @@
-"""What a request leaves behind goes when it ends: nothing waits for the collector of cycles."""
+"""The objects of a request are freed when it ends, without the garbage collector."""
 
 import gc
 from collections.abc import MutableMapping
@@ -11,8 +11,8 @@ from partita.types.json import dumps
 CHATS = 20
 
 
-async def test_a_chat_leaves_no_cycles_behind(app: PartitaApp) -> None:
-    await _chat(app, "first")  # which makes what stays
+async def test_a_chat_creates_no_reference_cycles(app: PartitaApp) -> None:
+    await _chat(app, "first")  # creates objects that stay
     gc.collect()
     gc.disable()
     try:
@@ -30,7 +30,7 @@ async def _chat(app: PartitaApp, chat: str) -> None:
 
 
 class _Request:
-    """A request as servers have it: it knows its scope, and is itself the way in and out."""
+    """A request like that of a server: it refers to its scope, and its methods are `receive` and `send`."""
 
     def __init__(self, app: PartitaApp, chat: str) -> None:
         self.scope: dict[str, Any] = {
@@ -57,8 +57,8 @@ class _Request:
             await self._hub.session.wait(run.id)
             return {"type": "http.disconnect"}
         self._asked = True
-        said = [{"type": "text", "text": "How tall is it?"}]
-        message = {"id": f"{self._chat}-u", "role": "user", "parts": said}
+        parts = [{"type": "text", "text": "How tall is it?"}]
+        message = {"id": f"{self._chat}-u", "role": "user", "parts": parts}
         return {"type": "http.request", "body": dumps({"id": self._chat, "messages": [message]})}
 
     async def send(self, event: MutableMapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Endpoints: where arguments come from, what is refused, and how requests find them."""
+"""Endpoints: reading of arguments, errors for invalid ones, and routing of requests."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -105,12 +105,12 @@ READ: Mapping[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     ),
     "a list may be given several times": ("?names=a&names=b", {}, {"names": ["a", "b"]}),
     "one value is a list": ("?names=a", {}, {"names": ["a"]}),
-    "of several values, the last one counts": ("?color=red&color=blue", {}, {"color": "blue"}),
+    "of several values, the last one is used": ("?color=red&color=blue", {}, {"color": "blue"}),
     "an empty value is a value": ("?color=", {}, {"color": ""}),
     "characters are decoded": ("?color=%C3%A9+%2B", {}, {"color": "é +"}),
     "unknown parameters are ignored": ("?other=1", {}, {}),
     "headers": ("", {"accept-language": "en"}, {"lang": "en"}),
-    "a dependency sees the request": ("", {"x-all": "1"}, {"span": {"first": 0, "last": -1}}),
+    "a dependency receives the request": ("", {"x-all": "1"}, {"span": {"first": 0, "last": -1}}),
 }
 
 
@@ -129,7 +129,7 @@ REFUSED: Mapping[str, tuple[str, str, Any, list[tuple[str, str]]]] = {
         None,
         [("query isLit", "expected boolean or null, found string")],
     ),
-    "each one is listed": (
+    "all errors are listed": (
         "GET",
         "/lamps?isLit=x&color=violet",
         None,
@@ -160,7 +160,7 @@ REFUSED: Mapping[str, tuple[str, str, Any, list[tuple[str, str]]]] = {
 
 
 @each_row(("method", "target", "json", "errors"), REFUSED.values(), ids=REFUSED)
-async def test_what_does_not_fit_is_refused(
+async def test_invalid_arguments_are_refused(
     method: str, target: str, json: Any, errors: list[tuple[str, str]]
 ) -> None:
     async with client_of(routed(*LAMPS)) as client:
@@ -180,11 +180,11 @@ FOUND: Mapping[str, tuple[str, str, int, Any]] = {
     "a number in the path": ("GET", "/lamps/a/parts/3", 200, ["a", 3]),
     "no number in the path": ("GET", "/lamps/a/parts/x", 404, "Not Found"),
     "another path": ("PATCH", "/old/a", 200, ["a", None]),
-    "no such path": ("GET", "/towers", 404, "Not Found"),
+    "an unknown path": ("GET", "/towers", 404, "Not Found"),
     "only the beginning of a path": ("GET", "/lamps/a/parts", 404, "Not Found"),
     "below a path": ("GET", "/lamps/a/b", 404, "Not Found"),
     "another method": ("POST", "/lamps/a", 405, "Method Not Allowed"),
-    "HEAD is a method of its own": ("HEAD", "/lamps/a", 405, ""),
+    "HEAD is a separate method": ("HEAD", "/lamps/a", 405, ""),
     "nothing is returned": ("DELETE", "/lamps/a", 204, ""),
     "something is created": ("POST", "/lamps?why=x", 201, {"height": 3, "isLit": False}),
 }
@@ -204,7 +204,7 @@ async def test_requests_find_their_endpoint(method: str, target: str, status: in
         assert response.json() == expected
 
 
-async def test_the_methods_of_a_path_are_named() -> None:
+async def test_options_lists_the_methods_of_a_path() -> None:
     async with client_of(routed(*LAMPS)) as client:
         wrong = await client.post("/lamps/a")
         options = await client.options("/lamps/a")
@@ -212,7 +212,7 @@ async def test_the_methods_of_a_path_are_named() -> None:
     assert (options.status_code, options.content) == (204, b"")
 
 
-async def test_a_response_is_sent_as_it_is() -> None:
+async def test_a_response_is_sent_unchanged() -> None:
     async with client_of(routed(*LAMPS)) as client:
         response = await client.put("/lamps/a", json={"height": 3})
     assert response.headers["x-changed"] == "yes"
@@ -220,7 +220,7 @@ async def test_a_response_is_sent_as_it_is() -> None:
     assert response.json() == ["a", {"height": 3}]
 
 
-async def test_an_error_in_an_endpoint_is_a_500_that_shows_nothing() -> None:
+async def test_an_error_in_an_endpoint_is_a_500_without_details() -> None:
     async with client_of(routed(*LAMPS)) as client:
         response = await client.get("/broken")
     assert response.status_code == 500
@@ -228,7 +228,7 @@ async def test_an_error_in_an_endpoint_is_a_500_that_shows_nothing() -> None:
     assert response.json()["instance"].startswith("urn:uuid:")
 
 
-def test_an_argument_that_comes_from_nowhere_is_an_error_at_once() -> None:
+def test_an_argument_without_a_source_is_an_error_at_definition() -> None:
     with pytest.raises(TypeError, match="'limit' has no source"):
 
         @get("/lamps")
@@ -243,7 +243,7 @@ CLASHES: Mapping[str, tuple[str, str]] = {
 
 
 @each_row(("path", "message"), CLASHES.values(), ids=CLASHES)
-def test_paths_that_clash_are_an_error_at_once(path: str, message: str) -> None:
+def test_conflicting_paths_are_an_error_at_definition(path: str, message: str) -> None:
     async def again(request: Request) -> str:
         return request.method
 

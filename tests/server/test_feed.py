@@ -1,4 +1,4 @@
-"""The feed: who hears of what, when it ends, and what it leaves behind."""
+"""The feed of changes: which events a listener receives, and when a stream ends."""
 
 import asyncio
 import gc
@@ -35,13 +35,13 @@ def listen(
 
 
 def parsed(data: bytes) -> dict[str, Any]:
-    """Events by their names."""
+    """Parse server-sent events, by name."""
     blocks = [block.split("\n") for block in data.decode().split("\n\n") if block]
     return {lines[0].removeprefix("event: "): loads(lines[1].removeprefix("data: ")) for lines in blocks}
 
 
 async def until(stream: AsyncGenerator[bytes, None], name: str) -> Any:
-    """The next event of that name."""
+    """The next event with a name."""
     async with asyncio.timeout(20):
         async for data in stream:
             if name in (found := parsed(data)):
@@ -49,43 +49,43 @@ async def until(stream: AsyncGenerator[bytes, None], name: str) -> Any:
     raise AssertionError("the stream ended")
 
 
-async def test_it_tells_of_threads_and_runs(feed: Feed, store: Store) -> None:
+async def test_changed_threads_and_runs_are_reported(feed: Feed, store: Store) -> None:
     await store.threads.create("quiet")
     async with aclosing(listen(feed)) as stream:
         assert (await until(stream, "import"))["state"] == "idle"
         await _watching(feed)
         await store.threads.create("t")
-        (told,) = (await until(stream, "threads"))["items"]
+        (event,) = (await until(stream, "threads"))["items"]
         thread = await store.threads.get("t")
         assert thread is not None
         assert thread.updated_at is not None
-        assert told == {"id": "t", "updatedAt": thread.updated_at.isoformat()}
+        assert event == {"id": "t", "updatedAt": thread.updated_at.isoformat()}
         await store.runs.open("t", id="r", status="running")
         assert (await until(stream, "runs"))["items"] == [{"id": "r", "threadId": "t", "status": "running"}]
         await store.runs.finish("r")
         assert (await until(stream, "runs"))["items"] == [{"id": "r", "threadId": "t", "status": "completed"}]
 
 
-async def test_it_tells_of_what_says_nothing_new(feed: Feed, store: Store) -> None:
+async def test_a_write_without_changes_is_reported(feed: Feed, store: Store) -> None:
     long_ago = datetime(2024, 5, 5, tzinfo=UTC)
     await store.threads.save(Thread(id="t", created_at=long_ago))
     async with aclosing(listen(feed)) as stream:
         await until(stream, "import")
         await _watching(feed)
-        told = {"items": [{"id": "t", "updatedAt": long_ago.isoformat()}]}
+        event = {"items": [{"id": "t", "updatedAt": long_ago.isoformat()}]}
         await store.threads.set_title("t", "Lamps")
-        assert await until(stream, "threads") == told
+        assert await until(stream, "threads") == event
         await store.threads.update_metadata("t", {"pinned": True})
-        assert await until(stream, "threads") == told
+        assert await until(stream, "threads") == event
 
 
 async def _watching(feed: Feed) -> None:
-    """Wait until the feed knows what was there before."""
+    """Wait until the feed has read the initial state."""
     while not feed.polls:
         await asyncio.sleep(0)
 
 
-async def test_who_has_a_resource_hears_of_its_own(feed: Feed, store: Store) -> None:
+async def test_a_listener_with_an_owner_receives_its_own_changes_only(feed: Feed, store: Store) -> None:
     async with aclosing(listen(feed, "ada")) as ada, aclosing(listen(feed)) as all_of_it:
         await until(ada, "import")
         await until(all_of_it, "import")
@@ -100,7 +100,7 @@ async def test_who_has_a_resource_hears_of_its_own(feed: Feed, store: Store) -> 
         assert await until(all_of_it, "deleted") == {"items": ["bobs", "adas"]}
 
 
-async def test_an_import_is_told(feed: Feed) -> None:
+async def test_the_progress_of_an_import_is_reported(feed: Feed) -> None:
     progress = ImportProgress()
     progress.update("reading", files=1, all_files=9)
     async with aclosing(listen(feed, "ada", progress)) as stream:
@@ -116,26 +116,26 @@ async def test_an_import_is_told(feed: Feed) -> None:
         assert (await until(stream, "import"))["state"] == "done"
 
 
-async def test_it_says_that_it_is_alive(feed: Feed) -> None:
+async def test_keep_alive_comments_are_sent(feed: Feed) -> None:
     async with aclosing(listen(feed, keep_alive=QUICK)) as stream:
         await anext(stream)
         assert await anext(stream) == b": alive\n\n"
 
 
-async def test_it_ends_when_it_was_asked_to(feed: Feed) -> None:
+async def test_the_stream_ends_after_the_requested_seconds(feed: Feed) -> None:
     assert [data async for data in listen(feed, seconds=0)][1:] == []
 
 
-async def test_it_ends_when_the_feed_is_closed(feed: Feed) -> None:
+async def test_the_stream_ends_when_the_feed_is_closed(feed: Feed) -> None:
     async with aclosing(listen(feed)) as stream:
         await anext(stream)
         feed.close()
         with pytest.raises(StopAsyncIteration):
             await anext(stream)
-    assert len([data async for data in listen(feed)]) == 1, "who comes later is told so at once"
+    assert len([data async for data in listen(feed)]) == 1, "a later listener ends at once"
 
 
-async def test_nobody_looks_when_nobody_listens(feed: Feed) -> None:
+async def test_the_store_is_not_polled_without_listeners(feed: Feed) -> None:
     async with aclosing(listen(feed)) as stream:
         await anext(stream)
         await _watching(feed)
@@ -144,7 +144,7 @@ async def test_nobody_looks_when_nobody_listens(feed: Feed) -> None:
     assert feed.polls == looks
 
 
-async def test_a_server_that_stops_ends_it(app: PartitaApp, serve: Serve) -> None:
+async def test_a_stopping_server_ends_the_stream(app: PartitaApp, serve: Serve) -> None:
     address = await serve(app)
     async with httpx.AsyncClient() as client, client.stream("GET", f"{address}/api/feed") as reply:
         pieces = reply.aiter_bytes()
@@ -154,7 +154,7 @@ async def test_a_server_that_stops_ends_it(app: PartitaApp, serve: Serve) -> Non
             assert [piece async for piece in pieces] == []
 
 
-async def test_whoever_deletes_over_http_tells_it(app: PartitaApp, serve: Serve, store: Store) -> None:
+async def test_a_deletion_over_http_is_reported(app: PartitaApp, serve: Serve, store: Store) -> None:
     await store.threads.create("t")
     address = await serve(app)
     async with httpx.AsyncClient() as client, client.stream("GET", f"{address}/api/feed") as reply:
@@ -165,7 +165,7 @@ async def test_whoever_deletes_over_http_tells_it(app: PartitaApp, serve: Serve,
             assert parsed(await anext(pieces)) == {"deleted": {"items": ["t"]}}
 
 
-async def test_listeners_leave_no_cycles_behind(feed: Feed, store: Store) -> None:
+async def test_listeners_create_no_reference_cycles(feed: Feed, store: Store) -> None:
     async def once() -> None:
         async with aclosing(listen(feed)) as stream:
             await anext(stream)
@@ -185,6 +185,6 @@ async def test_listeners_leave_no_cycles_behind(feed: Feed, store: Store) -> Non
 BAD: list[Json] = ["-1", "x", "1e9", "nan"]
 
 
-async def test_bad_seconds_are_refused(client: httpx.AsyncClient) -> None:
+async def test_invalid_seconds_are_refused(client: httpx.AsyncClient) -> None:
     for seconds in BAD:
         assert (await client.get(f"/api/feed?seconds={seconds}")).status_code == 400, seconds

@@ -1,4 +1,4 @@
-"""What a server does while there is nothing to do: next to nothing, and what others write is still seen."""
+"""An idle server does almost no work, and still notices changes by other processes."""
 
 import asyncio
 from contextlib import aclosing
@@ -17,7 +17,7 @@ SETTLED = sqlite.MTIME_STEP / 1e9
 
 
 class Counts:
-    """How often the database was asked whether it changed, and how many transactions it had."""
+    """Counts checks for changes of the database, and transactions."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.versions = self.transactions = 0
@@ -42,18 +42,18 @@ class Counts:
         self.versions = self.transactions = 0
 
 
-async def test_a_session_without_runs_leaves_the_database_alone(
+async def test_a_session_without_runs_does_not_use_the_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = Counts(monkeypatch)
     async with open_store(empty_store(tmp_path)) as store, Session(store):
-        await asyncio.sleep(REST)  # what it does once, at the start
+        await asyncio.sleep(REST)  # once, at the start
         counts.clear()
         await asyncio.sleep(REST)
         assert (counts.versions, counts.transactions) == (0, 0)
 
 
-async def test_a_page_that_watches_costs_no_query_while_nothing_is_written(
+async def test_a_feed_runs_no_query_while_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = Counts(monkeypatch)
@@ -72,7 +72,7 @@ async def test_a_page_that_watches_costs_no_query_while_nothing_is_written(
         feed.close()
 
 
-async def test_a_follower_asks_the_database_only_if_a_file_has_changed(
+async def test_a_follower_checks_the_database_only_if_a_file_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = Counts(monkeypatch)

@@ -1,4 +1,4 @@
-"""The application in other applications, and its stream in their responses."""
+"""The application mounted in other applications, and its streams in their responses."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -19,7 +19,7 @@ from partita.types.messages import text_of
 from tests.tables import each_row
 
 from .conftest import client_of, says, scripted
-from .dialects.chat.chat_client import Chat, heard, user
+from .dialects.chat.chat_client import Chat, parse_response, user
 
 Wrap = Callable[[PartitaApp, str], Any]
 
@@ -35,7 +35,7 @@ def in_starlette(app: PartitaApp, path: str) -> Any:
 
 
 def in_plain_asgi(app: PartitaApp, path: str) -> Any:
-    """An application that takes its path away and does not report it, as mounts of Litestar do."""
+    """An application that removes its prefix from the path without `root_path`, like mounts in Litestar."""
 
     async def outer(scope: Scope, receive: Receive, send: Send) -> None:
         await app({**scope, "path": scope["path"].removeprefix(path.rstrip("/"))}, receive, send)
@@ -53,7 +53,7 @@ def agent() -> Any:
 
 @pytest.mark.parametrize("path", ["/agents", "/", "/v1/deep/er"])
 @pytest.mark.parametrize("wrap", OUTER.values(), ids=OUTER)
-async def test_it_works_mounted_under_a_path(store: Store, agent: Any, wrap: Wrap, path: str) -> None:
+async def test_it_works_when_mounted_under_a_path(store: Store, agent: Any, wrap: Wrap, path: str) -> None:
     app = asgi(agent, store=store)
     base = "http://localhost" + path.rstrip("/")
     async with client_of(wrap(app, path), base_url=base) as client:
@@ -65,7 +65,7 @@ async def test_it_works_mounted_under_a_path(store: Store, agent: Any, wrap: Wra
     await app.close()
 
 
-async def test_it_opens_when_it_is_asked_if_nobody_opened_it(store: Store, agent: Any) -> None:
+async def test_it_opens_at_the_first_request_without_a_lifespan(store: Store, agent: Any) -> None:
     app = asgi(agent, store=store)
     async with client_of(app) as client:
         await Chat(client).ask(user("u1", "How tall?"))
@@ -115,18 +115,18 @@ ROUTES = {"Starlette": starlette_route, "FastAPI": fastapi_route}
 
 
 @pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
-async def test_a_run_is_streamed_by_any_framework(
+async def test_a_run_can_be_streamed_by_any_framework(
     session: Session, agent: Any, route: Callable[[Session, Any], Any]
 ) -> None:
     async with client_of(route(session, agent)) as client:
         response = await client.post("/")
     assert response.headers["x-vercel-ai-ui-message-stream"] == "v1"
-    assert text_of(heard(response).message()) == "Forty-one metres."
+    assert text_of(parse_response(response).message()) == "Forty-one metres."
 
 
 @each_row("keys", [False, True])
 @each_row("path", ["/", "/api/docs"])
-async def test_who_opens_the_address_finds_a_page(store: Store, agent: Any, path: str, keys: bool) -> None:
+async def test_the_root_path_serves_the_web_ui(store: Store, agent: Any, path: str, keys: bool) -> None:
     app = asgi(agent, store=store, keys=keys, routes="all" if keys else None)
     async with app.lifespan(), client_of(app) as client:
         page = await client.get(path)

@@ -1,4 +1,4 @@
-"""Which routes an application has: by default, and with `routes` and `page`."""
+"""The published routes of an application: by default, and with `routes` and `page`."""
 
 from collections import Counter
 from typing import Any
@@ -24,17 +24,17 @@ def app_of(store: Store, **how: Any) -> PartitaApp:
     return asgi(scripted([says("Forty-one metres.")]), store=store, **how)
 
 
-async def found_in(app: PartitaApp) -> set[str]:
-    """The routes that are not a 404 of the server itself: a thing that is missing has a hint."""
+async def existing_routes(app: PartitaApp) -> set[str]:
+    """The routes that exist. A 404 of a route has a hint; a 404 for an unknown path does not."""
     found: set[str] = set()
     async with app.lifespan(), client_of(app) as client:
         for route in routes_of(app):
             if route.method != "OPTIONS" and route.path != "/api/feed":
                 ask: Ask = CASES[str(route)][0].about(IDS)
-                answer = await client.request(
+                response = await client.request(
                     route.method, path_of(route.path, IDS), json=ask.json, params=dict(ask.query)
                 )
-                if answer.status_code != 404 or (route.method != "HEAD" and "hint" in answer.json()):
+                if response.status_code != 404 or (route.method != "HEAD" and "hint" in response.json()):
                     found.add(str(route))
     return found
 
@@ -47,18 +47,18 @@ def test_every_route_is_in_exactly_one_group(store: Store) -> None:
     assert set(ROUTES) == set(GROUPS) == EVERYTHING
 
 
-async def test_an_application_with_users_has_a_chat_and_its_history(store: Store) -> None:
+async def test_an_application_with_users_publishes_a_chat_and_its_history(store: Store) -> None:
     app = app_of(store)
-    wanted = {name for group in CHAT_APP for name in ROUTES[group]} - {
+    expected = {name for group in CHAT_APP for name in ROUTES[group]} - {
         "GET /api/feed",
         "HEAD /api/blobs/{digest}",
     }
-    assert await found_in(app) == wanted
+    assert await existing_routes(app) == expected
 
 
-async def test_routes_that_were_named_are_there_and_no_others(store: Store) -> None:
+async def test_only_the_named_groups_are_published(store: Store) -> None:
     app = app_of(store, routes=["openai", "stats"])
-    assert await found_in(app) == {*ROUTES["openai"], *ROUTES["stats"]}
+    assert await existing_routes(app) == {*ROUTES["openai"], *ROUTES["stats"]}
 
 
 DEFAULTS: dict[str, tuple[dict[str, Any], frozenset[str]]] = {
@@ -66,25 +66,27 @@ DEFAULTS: dict[str, tuple[dict[str, Any], frozenset[str]]] = {
     "users": ({}, CHAT_APP),
     "keys": ({"user": None, "keys": True}, CHAT_APP),
     "everything": ({"routes": "all"}, EVERYTHING),
-    "everything but the page": ({"routes": "all", "page": False}, EVERYTHING - {"page"}),
-    "the page, too": ({"page": True}, CHAT_APP | {"page"}),
+    "everything but the web UI": ({"routes": "all", "page": False}, EVERYTHING - {"page"}),
+    "the web UI, too": ({"page": True}, CHAT_APP | {"page"}),
     "one group": ({"routes": "chat"}, frozenset({"chat"})),
     "none": ({"routes": []}, frozenset()),
 }
 
 
 @each_row(("how", "published"), DEFAULTS.values(), ids=DEFAULTS)
-def test_what_is_published(store: Store, how: dict[str, Any], published: frozenset[str]) -> None:
+def test_groups_depend_on_routes_page_and_users(
+    store: Store, how: dict[str, Any], published: frozenset[str]
+) -> None:
     assert app_of(store, **how).published == published
 
 
-def test_a_group_that_does_not_exist_is_refused(store: Store) -> None:
+def test_an_unknown_group_is_refused(store: Store) -> None:
     with pytest.raises(PartitaError, match="no group of routes 'chats'") as caught:
         app_of(store, routes=["chats"])
     assert "assistant-ui" in caught.value.hint
 
 
-async def test_the_description_names_what_is_published(store: Store) -> None:
+async def test_the_openapi_document_lists_published_routes_only(store: Store) -> None:
     app = app_of(store, routes=["ag-ui", "docs"])
     async with app.lifespan(), client_of(app) as client:
         document = (await client.get("/api/openapi.json")).json()
@@ -92,7 +94,7 @@ async def test_the_description_names_what_is_published(store: Store) -> None:
         assert (await client.get("/api/docs/openapi.json")).json()["paths"] == document["paths"]
 
 
-async def test_without_the_page_there_is_nothing_at_its_address(store: Store) -> None:
+async def test_without_the_web_ui_its_paths_are_404(store: Store) -> None:
     app = app_of(store, user=lambda _: None)
     async with app.lifespan(), client_of(app) as client:
         assert (await client.get("/")).status_code == 401
@@ -101,7 +103,7 @@ async def test_without_the_page_there_is_nothing_at_its_address(store: Store) ->
         assert (await client.get("/")).status_code == 404
 
 
-async def test_what_other_methods_there_are_is_not_told(store: Store) -> None:
+async def test_unpublished_methods_are_not_listed(store: Store) -> None:
     app = app_of(store, routes=["chat"])
     async with app.lifespan(), client_of(app) as client:
         assert (await client.options("/api/stats")).status_code == 404

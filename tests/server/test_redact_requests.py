@@ -1,4 +1,4 @@
-"""What a model was asked, its instructions among it, is told to admins and to nobody else."""
+"""Requests to models, including instructions, are visible to admins only."""
 
 from collections.abc import AsyncIterator
 
@@ -12,7 +12,7 @@ from partita.types.chunks import ChildChunk, MessageFinish, MessageStart, TextDe
 from tests.runtime.session.controlled_agent import ControlledAgent
 from tests.server.conftest import client_of
 
-SECRET = "Never tell the number of the vault."
+SECRET = "Never reveal the number of the vault."
 NOTE = request_marker(
     ModelRequest("openai-chat", "/chat/completions", {"messages": [{"role": "system", "content": SECRET}]})
 )
@@ -37,12 +37,12 @@ async def app(store: Store) -> AsyncIterator[PartitaApp]:
 
 
 async def as_role(app: PartitaApp, store: Store, role: str) -> dict[str, str]:
-    """Everything that somebody with this role is told of the run, by where."""
+    """All responses about the run that a role receives, by route."""
     key = await store.keys.create("ada", role)  # type: ignore[arg-type] # one of the roles
     async with client_of(app, headers={"authorization": f"Bearer {key.text}"}) as client:
-        said: dict[str, str] = {}
+        responses: dict[str, str] = {}
         if role == "write":
-            said["chat"] = (await client.post("/api/chat", json=ASKED)).text
+            responses["chat"] = (await client.post("/api/chat", json=ASKED)).text
         run = (await client.get("/api/runs", params={"threadId": "t"})).json()["items"][0]["id"]
         (answer,) = [
             message["id"]
@@ -56,11 +56,13 @@ async def as_role(app: PartitaApp, store: Store, role: str) -> dict[str, str]:
             f"/api/threads/t/messages/{answer}/raw",
             "/api/threads/t/messages",
         ):
-            said[path] = checked(await client.get(path)).text
+            responses[path] = checked(await client.get(path)).text
         lines = await client.get(f"/api/runs/{run}/log", headers={"accept": "application/x-ndjson"})
-        said["lines"] = checked(lines).text
-        said["share"] = checked(await client.post("/api/threads/t/share", json={"format": "fixture"})).text
-        return said
+        responses["lines"] = checked(lines).text
+        responses["share"] = checked(
+            await client.post("/api/threads/t/share", json={"format": "fixture"})
+        ).text
+        return responses
 
 
 def checked(response: httpx.Response) -> httpx.Response:
@@ -68,13 +70,13 @@ def checked(response: httpx.Response) -> httpx.Response:
     return response
 
 
-async def test_instructions_are_told_to_admins_only(app: PartitaApp, store: Store) -> None:
+async def test_instructions_are_visible_to_admins_only(app: PartitaApp, store: Store) -> None:
     for role in ("write", "read"):
-        said = await as_role(app, store, role)
-        assert not [where for where, text in said.items() if SECRET in text]
-        assert "withheld" in said["lines"]
-    told = await as_role(app, store, "admin")
-    assert [where.rpartition("/")[2] for where, text in told.items() if SECRET in text] == [
+        responses = await as_role(app, store, role)
+        assert not [where for where, text in responses.items() if SECRET in text]
+        assert "withheld" in responses["lines"]
+    responses_of_admin = await as_role(app, store, "admin")
+    assert [where.rpartition("/")[2] for where, text in responses_of_admin.items() if SECRET in text] == [
         "log",
         "timeline",
         "raw",

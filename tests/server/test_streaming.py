@@ -1,4 +1,4 @@
-"""A stream to a client that goes, or that takes nothing: it ends, and its body is closed."""
+"""A stream ends, and its body is closed, when the client disconnects or stops reading."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -10,7 +10,7 @@ from partita.server.responses import EventStream
 
 
 class Body:
-    """Bytes without an end, and whether somebody has closed them."""
+    """An endless stream of bytes that records whether it was closed."""
 
     def __init__(self) -> None:
         self.closed = False
@@ -26,10 +26,10 @@ class Body:
 
 async def never() -> Message:
     await asyncio.Event().wait()
-    raise AssertionError("nobody wakes this")
+    raise AssertionError("the event is never set")
 
 
-async def test_who_takes_nothing_is_cut_off() -> None:
+async def test_a_client_that_stops_reading_is_disconnected() -> None:
     body, sent = Body(), list[Message]()
 
     async def stuck(event: Message) -> None:
@@ -43,7 +43,7 @@ async def test_who_takes_nothing_is_cut_off() -> None:
     assert [event["type"] for event in sent] == ["http.response.start", "http.response.body"]
 
 
-async def test_who_takes_something_now_and_then_is_not() -> None:
+async def test_a_slow_client_is_not_disconnected() -> None:
     body, taken = Body(), 0
 
     async def slow(event: Message) -> None:
@@ -58,7 +58,7 @@ async def test_who_takes_something_now_and_then_is_not() -> None:
     assert body.closed
 
 
-async def test_who_goes_ends_it() -> None:
+async def test_a_disconnecting_client_ends_the_stream() -> None:
     body, gone = Body(), asyncio.Event()
 
     async def receive() -> Message:
@@ -74,8 +74,8 @@ async def test_who_goes_ends_it() -> None:
     assert body.closed
 
 
-async def test_a_large_piece_is_handed_over_in_small_ones() -> None:
-    """A connection keeps what it is given until its client takes it."""
+async def test_a_large_piece_is_sent_in_small_ones() -> None:
+    """A connection buffers each piece until the client reads it."""
     sent: list[bytes] = []
 
     async def large() -> AsyncGenerator[bytes, None]:

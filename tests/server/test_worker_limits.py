@@ -1,4 +1,4 @@
-"""What one request may cost: work in processes that have limits, end with their client, and leave nothing."""
+"""Limits of worker processes: CPU time, memory, number, and the end of their request."""
 
 import asyncio
 import gzip
@@ -34,7 +34,9 @@ LINE: Final = (
 )
 TIGHT: Final = Limits(cpu_seconds=0.2, memory_bytes=32 * MEBIBYTE)
 
-pytestmark = pytest.mark.skipif(not worker_pool.CAN_FORK, reason="processes are started another way here")
+pytestmark = pytest.mark.skipif(
+    not worker_pool.CAN_FORK, reason="processes are started in another way on this system"
+)
 
 
 def messages(count: int, to: str = "anthropic") -> bytes:
@@ -48,7 +50,7 @@ def memory() -> int:
 
 
 def descendants(process: int) -> set[int]:
-    """The processes that a process has started, and those that they have."""
+    """The child processes of a process, and theirs."""
     found: set[int] = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -62,7 +64,7 @@ def descendants(process: int) -> set[int]:
 
 @pytest.fixture
 async def tight(store: Store) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a server that allows little."""
+    """A client of a server with low limits."""
     app = asgi(None, store=store, limits=TIGHT)
     async with app.lifespan(), client_of(app) as client:
         yield client
@@ -96,17 +98,17 @@ async def test_expensive_requests_are_refused_and_name_the_limit(tight: httpx.As
     path, body, headers, detail = REFUSED[row]
     before = memory()
     response = await tight.post(path, content=body, headers=headers)
-    said = response.json()
-    assert response.status_code == 413, said
-    assert detail in said["detail"]
-    assert "Limits(" in said["hint"]
-    assert "partita serve --" in said["hint"]
+    problem = response.json()
+    assert response.status_code == 413, problem
+    assert detail in problem["detail"]
+    assert "Limits(" in problem["hint"]
+    assert "partita serve --" in problem["hint"]
     assert memory() - before < 24 * MEBIBYTE
     metrics = (await tight.get("/metrics")).text
     assert "partita_workers_exceeded_total 0.0" not in metrics
 
 
-async def test_a_process_that_gets_no_memory_is_never_an_internal_error(store: Store) -> None:
+async def test_a_job_without_enough_memory_is_not_an_internal_error(store: Store) -> None:
     app = asgi(None, store=store, limits=Limits(cpu_seconds=5, memory_bytes=32 * MEBIBYTE))
     statuses: set[int] = set()
     async with app.lifespan(), client_of(app) as client:
@@ -116,7 +118,7 @@ async def test_a_process_that_gets_no_memory_is_never_an_internal_error(store: S
     assert statuses <= {200, 413}
 
 
-async def test_an_import_that_was_refused_in_the_middle_can_be_sent_again(store: Store) -> None:
+async def test_an_import_that_exceeded_a_limit_can_be_retried(store: Store) -> None:
     log = b"".join(LINE % number for number in range(600))
     statuses: list[int] = []
     for limits in (Limits(cpu_seconds=0.05), Limits()):
@@ -129,13 +131,13 @@ async def test_an_import_that_was_refused_in_the_middle_can_be_sent_again(store:
     assert counts["new"] + counts["unchanged"] == 600
 
 
-async def test_work_ends_when_its_client_is_gone(store: Store, serve: Serve) -> None:
+async def test_a_job_ends_when_its_client_disconnects(store: Store, serve: Serve) -> None:
     app = asgi(None, store=store)
     url = await serve(app)
     body = messages(200_000)
     lines = ["POST /api/convert HTTP/1.1", "host: localhost", "content-type: application/json"]
     head = "\r\n".join([*lines, f"content-length: {len(body)}", "", ""])
-    await WorkerPool(Limits()).run(10**6, list, os.getpid)  # the process that starts the others is there
+    await WorkerPool(Limits()).run(10**6, list, os.getpid)  # the fork server is running
     idle = descendants(os.getpid())
     async with asyncio.timeout(30):
         _, writer = await asyncio.open_connection("127.0.0.1", httpx.URL(url).port)
@@ -150,7 +152,7 @@ async def test_work_ends_when_its_client_is_gone(store: Store, serve: Serve) -> 
     assert monotonic() - gone < 5  # a second, on a machine that is not busy
 
 
-async def test_so_many_work_at_once_so_many_wait_and_the_others_come_back_later() -> None:
+async def test_further_requests_are_refused_when_the_queue_is_full() -> None:
     pool = WorkerPool(Limits(worker_processes=1, worker_queue=1))
     async with pool.job():
         waiting = asyncio.create_task(pool.run(10**6, list, os.getpid))
@@ -162,7 +164,7 @@ async def test_so_many_work_at_once_so_many_wait_and_the_others_come_back_later(
     assert await waiting != [os.getpid()]
 
 
-def test_errors_and_the_ends_of_processes_are_told_apart() -> None:
+def test_errors_and_exit_codes_of_jobs_are_distinguished() -> None:
     with pytest.raises(ZeroDivisionError) as raised:
         list(Job(TIGHT).items(divmod, 1, 0))
     assert "divmod" not in str(raised.value)
@@ -173,7 +175,7 @@ def test_errors_and_the_ends_of_processes_are_told_apart() -> None:
         list(Job(TIGHT).items(bytes, 10**9))
 
 
-def test_where_there_is_no_fork_each_job_has_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_fork_each_job_has_a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "ForkedProcess", SingleProcess)
     assert list(Job(Limits()).items(divmod, 7, 2)) == [(3, 1)]
     assert list(Job(Limits()).items(iter, [1, 2])) == [1, 2]
@@ -182,7 +184,7 @@ def test_where_there_is_no_fork_each_job_has_a_process(monkeypatch: pytest.Monke
         list(Job(Limits(cpu_seconds=0.3)).items(signal.pause))
 
 
-async def test_no_process_survives_a_server_that_is_killed() -> None:
+async def test_no_process_survives_a_killed_server() -> None:
     program = (
         "import os, threading, time\n"
         "from partita.server import worker_pool\n"
@@ -198,7 +200,7 @@ async def test_no_process_survives_a_server_that_is_killed() -> None:
             assert server.stdout is not None
             await asyncio.to_thread(server.stdout.readline)
             workers = descendants(server.pid)
-            assert len(workers) >= 2, "one starts the others, and one sleeps"
+            assert len(workers) >= 2, "the fork server and one job"
         finally:
             server.kill()
     async with asyncio.timeout(10):

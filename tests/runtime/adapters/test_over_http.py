@@ -31,7 +31,7 @@ from tests.runtime.adapters.kinds import (
     own,
 )
 from tests.server.conftest import client_of
-from tests.server.dialects.chat.chat_client import Chat, heard, shown, user
+from tests.server.dialects.chat.chat_client import Chat, parse_response, shown, user
 from tests.store.empty_store import empty_store
 from tests.tables import each_row
 
@@ -71,15 +71,17 @@ class OwnerChat(Chat):
         return await self.post(*messages, headers=self.headers, **more)
 
     async def send_text(self, id: str, text: str, **more: Any) -> None:
-        heard(await self.send([*map(shown, await self.branch()), user(id, text)], **more))
+        parse_response(await self.send([*map(shown, await self.branch()), user(id, text)], **more))
 
     async def edit(self, id: str, text: str) -> None:
         before = [message for message in await self.branch() if message.id < id]
-        heard(await self.send([*map(shown, before), user(id, text)], messageId=id))
+        parse_response(await self.send([*map(shown, before), user(id, text)], messageId=id))
 
     async def regenerate(self) -> None:
         *before, last = await self.branch()
-        heard(await self.send([*map(shown, before)], messageId=last.id, trigger="regenerate-message"))
+        parse_response(
+            await self.send([*map(shown, before)], messageId=last.id, trigger="regenerate-message")
+        )
 
     async def delete(self, *places: int) -> None:
         branch = await self.branch()
@@ -110,7 +112,7 @@ class OwnerChat(Chat):
         pending, _ = await self.pending_calls()
         assert pending.approval is not None
         approval = {"id": pending.approval.id, "approved": approved}
-        heard(await self.reply(pending.id, state="approval-responded", approval=approval))
+        parse_response(await self.reply(pending.id, state="approval-responded", approval=approval))
 
 
 def new_store(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""Agents to talk with: they say what is written down, and can be caught in the middle of it."""
+"""Scripted agents for chats, which can be paused in the middle of a response."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -28,18 +28,21 @@ from partita.types.codec import encode
 
 
 def answers(**steps: list[list[dict[str, Any]]]) -> ScriptedService:
-    """A model that answers, by a word of what the user said last, with these steps of parts."""
-    scenes = [{"match": word, "steps": [{"parts": parts} for parts in said]} for word, said in steps.items()]
+    """A model that responds with steps of parts, chosen by a word of the last user message."""
+    scenes = [
+        {"match": word, "steps": [{"parts": parts} for parts in step_parts]}
+        for word, step_parts in steps.items()
+    ]
     return ScriptedService(as_script({"scenes": scenes}))
 
 
 def calls(name: str, input: Any, id: str = "") -> dict[str, Any]:
-    """A call of a tool, as a part; without an id it gets one."""
+    """A tool call as a part. Without an id, one is generated."""
     return {"type": "tool-call", "id": id, "name": name, "input": input}
 
 
-class Held:
-    """Another agent, that waits behind a word until it may go on."""
+class PausingAgent:
+    """An agent that pauses after a word until it is released."""
 
     def __init__(self, agent: AgentService, behind: str) -> None:
         self._agent = agent
@@ -48,7 +51,7 @@ class Held:
 
     @property
     def name(self) -> str:
-        """What the other agent is called."""
+        """The name of the wrapped agent."""
         return self._agent.name
 
     async def invoke(
@@ -59,15 +62,15 @@ class Held:
         session_id: str | None = None,
         options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        """What the other agent says, as soon as it may be said."""
+        """The events of the wrapped agent, with the pause."""
         async for event in self._agent.invoke(prompt, cwd=cwd, session_id=session_id, options=options):
             yield event
             if isinstance(event, ChunkEvent) and self._behind in encode(event.chunk):
                 await self.released.wait()
 
 
-class Asking:
-    """An agent that asks in the middle of its work, and stays at work until it is answered."""
+class ApprovalAgent:
+    """An agent that requests approval during its run, and stays active until the decision."""
 
     name = "asking"
 
@@ -79,7 +82,7 @@ class Asking:
         session_id: str | None = None,
         options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        """One call, whether it may be made, and what came of it."""
+        """One call, its approval request, and its result."""
         assert options is not None
         assert options.approvals is not None
         question = ApprovalRequest("a1", "c1", "switch_off", {"name": "Bell"})

@@ -1,4 +1,4 @@
-"""A page without a browser: the real `useChat` of one release in a Node process, driven from Python."""
+"""The real `useChat` of one release in a Node process, controlled from Python."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 
 class Request(msgspec.Struct):
-    """What the page asked of the server. Without a status there was no answer yet."""
+    """A request of the page. Without a status, it has no response yet."""
 
     method: str
     path: str
@@ -27,7 +27,7 @@ class Request(msgspec.Struct):
 
 
 class Finish(msgspec.Struct, rename="camel"):
-    """What `onFinish` was told."""
+    """The arguments of `onFinish`."""
 
     is_abort: bool = False
     is_disconnect: bool = False
@@ -36,7 +36,7 @@ class Finish(msgspec.Struct, rename="camel"):
 
 
 class State(msgspec.Struct):
-    """What a component was last given to draw, and what had happened until then."""
+    """The last state of a component, and the events so far."""
 
     messages: list[JsonObject]
     status: str
@@ -53,7 +53,7 @@ class State(msgspec.Struct):
 
     @property
     def text(self) -> str:
-        """The words of the last message."""
+        """The text of the last message."""
         return "".join(part["text"] for part in self.last["parts"] if part["type"] == "text")
 
     @property
@@ -63,23 +63,23 @@ class State(msgspec.Struct):
 
 
 class View(NamedTuple):
-    """A component on the page."""
+    """A mounted component."""
 
     browser: "Browser"
     name: str
 
     async def call(self, method: str, *args: Any) -> None:
-        """Call what `useChat` gave. What comes of it is waited for with `until`."""
+        """Call a function of `useChat`. Wait for its effect with `until`."""
         await self.browser.ask({"op": "call", "view": self.name, "method": method, "args": list(args)})
 
-    async def until(self, **wanted: Any) -> State:
-        """The state, once it is as wanted: see `isAs` in `drive.mjs`."""
-        given = await self.browser.ask({"op": "until", "view": self.name, "wanted": wanted})
+    async def until(self, **expected: Any) -> State:
+        """Wait for a state: see `isAs` in `drive.mjs`."""
+        given = await self.browser.ask({"op": "until", "view": self.name, "expected": expected})
         return msgspec.convert(given, State)
 
     async def leave(self) -> None:
-        """Take the component off the page, as when the page is closed."""
-        await self.browser.ask({"op": "leave", "view": self.name})
+        """Unmount the component, as when the page is closed."""
+        await self.browser.ask({"op": "unmount", "view": self.name})
 
 
 class Browser:
@@ -108,34 +108,34 @@ class Browser:
             self._process.kill()
 
     async def visit(self, url: str) -> None:
-        """Begin a page that comes from a server."""
+        """Open a page of a server."""
         await self.ask({"op": "visit", "url": url})
 
     async def mount(self, options: Mapping[str, Any]) -> View:
-        """A component that uses the chat with these options; what `drive.mjs` adds to them is told there."""
+        """Mount a component that uses the chat with these options. `drive.mjs` adds more."""
         self._mounted += 1
         view = View(self, f"view {self._mounted}")
         await self.ask({"op": "mount", "view": view.name, "options": dict(options)})
         return view
 
     async def close(self) -> None:
-        """Leave the page."""
+        """Close the page."""
         await self.ask({"op": "close"})
 
     async def ask(self, command: JsonObject) -> JsonObject:
-        """The answer to a command. Meanwhile this loop goes on: the server may be in it."""
-        answer = await asyncio.to_thread(self._ask, dumps(command) + b"\n")
-        assert "failure" not in answer, answer["failure"]
-        return answer
+        """The response to a command. The event loop keeps running, because the server may run in it."""
+        response = await asyncio.to_thread(self._ask, dumps(command) + b"\n")
+        assert "failure" not in response, response["failure"]
+        return response
 
     def _ask(self, line: bytes) -> JsonObject:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(line)
         self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        if not answer:
+        response = self._process.stdout.readline()
+        if not response:
             self._complaints.seek(0)
             complaints = self._complaints.read().decode(errors="replace")
-            raise RuntimeError(f"node ended before it answered:\n{complaints[-2000:]}")
-        return msgspec.json.decode(answer, type=dict[str, Any])
+            raise RuntimeError(f"node ended before it responded:\n{complaints[-2000:]}")
+        return msgspec.json.decode(response, type=dict[str, Any])

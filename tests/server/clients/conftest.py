@@ -1,4 +1,4 @@
-"""The real clients against a real server of this loop."""
+"""The real clients against a real server in this event loop."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack
@@ -18,7 +18,7 @@ ServeChat: TypeAlias = Callable[..., Awaitable[Site]]
 
 @pytest.fixture(scope="session")
 def browsers() -> Iterator[Callable[[int], Browser]]:
-    """The browser of a release, started when it is first wanted."""
+    """The browsers by release, each started on first use."""
     started: dict[int, Browser] = {}
     with ExitStack() as stack:
 
@@ -34,7 +34,7 @@ def browsers() -> Iterator[Callable[[int], Browser]]:
 async def browser(
     request: pytest.FixtureRequest, serve: Serve, browsers: Callable[[int], Browser]
 ) -> AsyncIterator[Browser]:
-    """A browser whose page is left before the server ends."""
+    """A browser whose page is closed before the server stops."""
     browser = browsers(request.param)
     yield browser
     await browser.close()
@@ -42,10 +42,10 @@ async def browser(
 
 @pytest.fixture
 async def site(browser: Browser, store: Store, serve: Serve) -> ServeChat:
-    """Serves an agent over the store of the test; unless it is not `told`, for clients of this release."""
+    """Serve an agent over the store of the test, by default for clients of this release."""
 
-    async def start(agent: Any, *, told: bool = True, **how: Any) -> Site:
-        release: dict[str, Any] = {"client": browser.version} if told else {}
+    async def start(agent: Any, *, names_release: bool = True, **how: Any) -> Site:
+        release: dict[str, Any] = {"client": browser.version} if names_release else {}
         url = await serve(asgi(agent, store=store, **release, **how))
         await browser.visit(url)
         return Site(browser, url)

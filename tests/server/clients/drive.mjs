@@ -1,14 +1,14 @@
-// `useChat` of one release as a service: one JSON command a line on standard input, one JSON answer a line
-// on standard output. `node drive.mjs 7` drives release 7.
+// `useChat` of one release as a service: reads one JSON command per line from standard input, and writes one
+// JSON response per line to standard output. `node drive.mjs 7` controls release 7.
 //
-//   {op: 'visit', url}                      a new page from a server
-//   {op: 'mount', view, options}            a component that uses the chat; see `optionsOf`
-//   {op: 'call', view, method, args}        `sendMessage`, `stop`, …; does not wait for what comes of it
-//   {op: 'until', view, wanted}             waits until the view is as wanted; see `isAs`
-//   {op: 'leave', view}                     closes a view
-//   {op: 'close'}                           closes all of them
+//   {op: 'visit', url}                      opens a page of a server
+//   {op: 'mount', view, options}            mounts a component that uses the chat; see `optionsOf`
+//   {op: 'call', view, method, args}        calls `sendMessage`, `stop`, …; does not wait for the effect
+//   {op: 'until', view, expected}           waits until the view has the expected state; see `isAs`
+//   {op: 'unmount', view}                   unmounts a view
+//   {op: 'close'}                           unmounts all views
 //
-// The answer is the state of the view, `{messages, status, error, statuses, finished, rejected}`, with the
+// The response is the state of the view, `{messages, status, error, statuses, finished, rejected}`, with the
 // `requests` of the page; or `{failure}`.
 
 import { createInterface } from 'node:readline';
@@ -17,7 +17,7 @@ import { change, requests, visit } from './page.mjs';
 import { load } from './release.mjs';
 import { View } from './view.mjs';
 
-const LONGEST_WAIT = 20_000; // milliseconds until a test is told what there is instead
+const LONGEST_WAIT = 20_000; // milliseconds until the test receives the actual state as an error
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
 console.log = console.info = console.debug = console.warn = console.error;
@@ -30,13 +30,13 @@ const PREDICATES = {
   approvals: release.sdk.lastAssistantMessageIsCompleteWithApprovalResponses,
 };
 
-/** The options of `useChat`: those given, but for these three, which say what JSON cannot.
+/** The options of `useChat`, with three more for values that JSON cannot represent.
  *
- * `goOn` names when to send by itself, `headers` are sent with every request, and with `lastOnly` only the
- * last message is sent. Without the last two there is no transport at all: the hook uses its own.
+ * `sendWhen` names the condition for sending automatically, `headers` are sent with every request, and with
+ * `lastOnly` only the last message is sent. Without the last two, the hook uses its default transport.
  */
-function optionsOf({ goOn, headers, lastOnly, ...options }) {
-  if (goOn) options.sendAutomaticallyWhen = PREDICATES[goOn];
+function optionsOf({ sendWhen, headers, lastOnly, ...options }) {
+  if (sendWhen) options.sendAutomaticallyWhen = PREDICATES[sendWhen];
   if (headers || lastOnly) {
     const prepareSendMessagesRequest = lastOnly ? lastMessageOnly : undefined;
     options.transport = new release.sdk.DefaultChatTransport({ headers, prepareSendMessagesRequest });
@@ -48,23 +48,23 @@ function lastMessageOnly({ id, messages, trigger, messageId }) {
   return { body: { id, message: messages.at(-1), trigger, messageId } };
 }
 
-/** Whether a view is as wanted: its status, what stands in its messages, what the server has answered. */
-function isAs(view, { settled, status, said = [], answered }) {
+/** Whether a view has a state: its status, texts in its messages, and the status of a response. */
+function isAs(view, { settled, status, texts = [], responseStatus }) {
   const text = JSON.stringify(view.state.messages);
   return (
     (settled === undefined || view.settled === settled) &&
     (status === undefined || view.state.status === status) &&
-    said.every(words => text.includes(words)) &&
-    (answered === undefined || requests.some(request => request.status === answered))
+    texts.every(one => text.includes(one)) &&
+    (responseStatus === undefined || requests.some(request => request.status === responseStatus))
   );
 }
 
-async function until(view, wanted) {
+async function until(view, expected) {
   const end = new Promise(resolve => setTimeout(resolve, LONGEST_WAIT, true).unref());
   let isLate = false;
   await view.draw();
-  while (!isAs(view, wanted)) {
-    if (isLate) throw new Error(`not ${JSON.stringify(wanted)} but ${JSON.stringify(view.state)}`);
+  while (!isAs(view, expected)) {
+    if (isLate) throw new Error(`not ${JSON.stringify(expected)} but ${JSON.stringify(view.state)}`);
     isLate = await Promise.race([change(), end]);
     await view.draw();
   }
@@ -77,15 +77,15 @@ const OPERATIONS = {
     await views.get(view).draw();
   },
   call: ({ view, method, args }) => views.get(view).call(method, args),
-  until: ({ view, wanted }) => until(views.get(view), wanted),
-  leave: ({ view }) => views.get(view).close(),
+  until: ({ view, expected }) => until(views.get(view), expected),
+  unmount: ({ view }) => views.get(view).close(),
   close: async () => {
     await Promise.all([...views.values()].map(view => view.close()));
     views.clear();
   },
 };
 
-async function answer(command) {
+async function respond(command) {
   try {
     await OPERATIONS[command.op](command);
     return { ...views.get(command.view)?.state, requests };
@@ -95,5 +95,5 @@ async function answer(command) {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line)))}\n`);
+  process.stdout.write(`${JSON.stringify(await respond(JSON.parse(line)))}\n`);
 }

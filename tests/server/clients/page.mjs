@@ -1,4 +1,4 @@
-// A page: a document for React to draw in, a `fetch` that knows where the page comes from, and the news of it.
+// A page: a document for React to render in, a `fetch` relative to the server of the page, and change events.
 
 import { Window } from 'happy-dom';
 
@@ -14,32 +14,32 @@ export function change() {
   return new Promise(resolve => listeners.add(resolve));
 }
 
-/** Say that something has changed. */
-export function tell() {
-  const told = [...listeners];
+/** Notify all listeners of a change. */
+export function notify() {
+  const waiting = [...listeners];
   listeners.clear();
-  for (const listener of told) listener();
+  for (const listener of waiting) listener();
 }
 
 const nodeFetch = globalThis.fetch;
 let origin;
 
-/** What was asked of the server: `{method, path, body, status}`, without a status while there is no answer. */
+/** The requests to the server: `{method, path, body, status}`, without a status until the response. */
 export const requests = [];
 
-/** A new page from a server, on which nothing has been asked for yet. */
+/** Open a page of a server, without requests. */
 export function visit(url) {
   origin = url;
   requests.length = 0;
 }
 
-// As in a browser, a path is one of the page's own server; otherwise it is the fetch of Node, which streams.
+// As in a browser, paths are relative to the server of the page. Otherwise this is the fetch of Node.
 globalThis.fetch = async (target, options = {}) => {
   const url = new URL(target, origin);
   const request = { method: options.method ?? 'GET', path: url.pathname, body: options.body };
   requests.push(request);
   const response = await nodeFetch(url, options);
   request.status = response.status;
-  tell();
+  notify();
   return response;
 };

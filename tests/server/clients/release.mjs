@@ -1,4 +1,4 @@
-// One release of the AI SDK: `useChat`, and the `ai` package that this very `useChat` is built on.
+// One release of the AI SDK: `useChat`, and the `ai` package that it depends on.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ export async function load(version) {
   return { useChat, sdk: await import(sdkOf(`use-chat-${version}`)) };
 }
 
-/** Where the `ai` of a package is. Each brings its own, and only one of them can lie in the top folder. */
+/** The location of the `ai` package of a package. Each has a different version. */
 function sdkOf(name) {
   const here = createRequire(import.meta.url);
   const manifest = createRequire(here.resolve(`${name}/package.json`)).resolve('ai/package.json');

@@ -1,4 +1,4 @@
-"""The releases of the AI SDK whose real clients are tried."""
+"""The releases of the AI SDK whose clients are tested."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.sampling import FULL
 
 RELEASES = (5, 6, 7)
 USUAL = RELEASES if FULL else RELEASES[-1:]
-"""The releases for tests of what does not differ between them."""
+"""The releases for tests of behaviour that is the same in all."""
 
 on_all_releases = pytest.mark.parametrize("browser", RELEASES, indirect=True, ids="v{}".format)
-"""For tests of what differs between releases: kinds of parts, shapes of messages and of requests."""
+"""The releases for tests of differences: types of parts, forms of messages and requests."""

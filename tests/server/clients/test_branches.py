@@ -1,4 +1,4 @@
-"""Editing and answering again: what was there before stays, on another branch."""
+"""Edited messages and regenerated responses: the old ones stay on another branch."""
 
 from collections.abc import AsyncIterator
 
@@ -17,19 +17,19 @@ TALK = answers(tall=[[says("Very.")]], old=[[says("Quite.")]], far=[[says("Not a
 
 
 class Counting:
-    """An agent whose answers can be told apart."""
+    """An agent that numbers its responses."""
 
     def __init__(self) -> None:
         self._given = 0
 
     async def __call__(self, _: AgentRequest) -> AsyncIterator[str]:
-        """The number of the answer."""
+        """The number of the response."""
         self._given += 1
         yield f"Answer {self._given}."
 
 
 async def all_texts(store: Store) -> list[str]:
-    """What is said in any branch, in the order in which it was stored."""
+    """The texts of all branches, in the order in which they were stored."""
     page = await store.messages.list("harbour", MessageFilter(branch="all"), limit=None)
     return [text_of(message) for message in page.items]
 
@@ -50,7 +50,7 @@ async def test_an_edited_message_keeps_its_id(site: ServeChat, store: Store, las
     )
 
 
-async def test_the_talk_goes_on_behind_an_edited_message(site: ServeChat) -> None:
+async def test_the_chat_continues_after_an_edited_message(site: ServeChat) -> None:
     chat = await (await site(TALK)).chat()
     first = await chat.send("How tall is it?")
     await chat.send("How far is it?", messageId=first.ids[0])
@@ -59,7 +59,7 @@ async def test_the_talk_goes_on_behind_an_edited_message(site: ServeChat) -> Non
     assert (len(state.messages), state.text) == (4, "Quite.")
 
 
-async def test_a_later_message_is_edited(site: ServeChat) -> None:
+async def test_a_later_message_can_be_edited(site: ServeChat) -> None:
     chat = await (await site(TALK)).chat()
     await chat.send("How tall is it?")
     second = await chat.send("And how old?")
@@ -73,9 +73,11 @@ async def test_a_later_message_is_edited(site: ServeChat) -> None:
 @pytest.mark.parametrize(
     ("named", "last_only"),
     [(False, False), (False, True), (True, False)],
-    ids=["the last answer", "the last answer, by its question alone", "a named answer"],
+    ids=["the last answer", "the last answer, with its question only", "a named answer"],
 )
-async def test_an_answer_is_given_again(site: ServeChat, store: Store, named: bool, last_only: bool) -> None:
+async def test_a_response_can_be_regenerated(
+    site: ServeChat, store: Store, named: bool, last_only: bool
+) -> None:
     chat = await (await site(Counting())).chat(lastOnly=last_only)
     before = await chat.send("How tall is it?")
     await chat.view.call("regenerate", {"messageId": before.ids[1]} if named else {})
@@ -86,7 +88,7 @@ async def test_an_answer_is_given_again(site: ServeChat, store: Store, named: bo
     assert await all_texts(store) == ["How tall is it?", "Answer 1.", "Answer 2."]
 
 
-async def test_an_earlier_answer_is_given_again(site: ServeChat, store: Store) -> None:
+async def test_an_earlier_response_can_be_regenerated(site: ServeChat, store: Store) -> None:
     chat = await (await site(Counting())).chat()
     first = await chat.send("How tall is it?")
     await chat.send("And how old?")
@@ -96,7 +98,7 @@ async def test_an_earlier_answer_is_given_again(site: ServeChat, store: Store) -
     assert len(await all_texts(store)) == 5
 
 
-async def test_a_named_message_of_the_user_is_answered_again(site: ServeChat) -> None:
+async def test_the_response_to_a_named_message_can_be_regenerated(site: ServeChat) -> None:
     chat = await (await site(Counting())).chat()
     before = await chat.send("How tall is it?")
     await chat.view.call("regenerate", {"messageId": before.ids[0]})
@@ -104,8 +106,8 @@ async def test_a_named_message_of_the_user_is_answered_again(site: ServeChat) ->
     assert (len(state.messages), state.text) == (2, "Answer 2.")
 
 
-async def test_a_message_of_another_branch_may_be_edited(site: ServeChat) -> None:
-    """A page that is behind still shows the branch that somebody else has left."""
+async def test_a_message_of_another_branch_can_be_edited(site: ServeChat) -> None:
+    """An outdated page still shows a branch that another client has left."""
     here = await site(TALK)
     behind = await here.chat()
     first = await behind.send("How tall is it?")
@@ -115,5 +117,5 @@ async def test_a_message_of_another_branch_may_be_edited(site: ServeChat) -> Non
     state = await behind.send("And how far?", messageId=shown.ids[2])
     assert (state.status, state.text) == ("ready", "Not at all.")
     expected = await here.stored()
-    assert expected[0]["id"] != state.ids[0]  # it is that of the edited message now
+    assert expected[0]["id"] != state.ids[0]  # the active branch is that of the edited message
     assert state.messages == [{**expected[0], "id": state.ids[0]}, *expected[1:]]

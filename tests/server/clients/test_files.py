@@ -24,7 +24,7 @@ TURNS = 20
 
 
 def picture(number: int) -> bytes:
-    """A picture, larger than what messages hold themselves."""
+    """An image that is too large to be stored inside a message."""
     return b"\x89PNG\r\n\x1a\n" + bytes([number]) * SIZE
 
 
@@ -33,11 +33,11 @@ def data_url(data: bytes) -> str:
 
 
 async def upload(client: httpx.AsyncClient, data: bytes, name: str) -> JsonObject:
-    answer = await client.post(
+    response = await client.post(
         "/api/blobs", content=data, params={"filename": name}, headers={"content-type": "image/png"}
     )
-    assert answer.status_code == 201, answer.text
-    uploaded = answer.json()
+    assert response.status_code == 201, response.text
+    uploaded = response.json()
     return {"type": "file"} | {key: uploaded[key] for key in ("url", "mediaType", "filename")}
 
 
@@ -51,8 +51,8 @@ async def shown_by(here: Site, url: str) -> httpx.Response:
 
 
 @on_all_releases
-async def test_twenty_pictures_are_sent_as_addresses(site: ServeChat) -> None:
-    """The stock hook sends its whole history each time: with the bytes it would be far beyond the limit."""
+async def test_twenty_images_are_sent_as_urls(site: ServeChat) -> None:
+    """The hook sends its whole history each time: with the bytes, it would exceed the limit."""
     model = Model(*[reply(f"Answer {number}.") for number in range(TURNS + 1)])
     here = await site(model, limits=Limits(body_bytes=100_000))
     chat = await here.chat()
@@ -66,16 +66,16 @@ async def test_twenty_pictures_are_sent_as_addresses(site: ServeChat) -> None:
     assert max(len(request.body or "") for request in state.requests) < SIZE
     (first, *_) = state.messages[0]["parts"]
     assert first["filename"] == "0.png"
-    answer = await shown_by(here, first["url"])
-    assert (answer.content, answer.headers["content-type"]) == (picture(0), "image/png")
-    assert answer.headers["x-content-type-options"] == "nosniff"
+    response = await shown_by(here, first["url"])
+    assert (response.content, response.headers["content-type"]) == (picture(0), "image/png")
+    assert response.headers["x-content-type-options"] == "nosniff"
     loaded = await here.load()
     await loaded.send("And now?")
     assert (await loaded.finished()).text == f"Answer {TURNS}."
 
 
 @on_all_releases
-async def test_a_picture_that_was_sent_as_data_comes_back_as_an_address(site: ServeChat) -> None:
+async def test_an_image_sent_as_data_is_returned_as_a_url(site: ServeChat) -> None:
     here = await site(answers(this=[[says("A lamp.")]], now=[[says("Still.")]]))
     chat = await here.chat()
     file = {"type": "file", "mediaType": "image/png", "url": data_url(picture(1))}
@@ -91,7 +91,7 @@ async def test_a_picture_that_was_sent_as_data_comes_back_as_an_address(site: Se
 
 
 @on_all_releases
-async def test_a_picture_of_the_model_has_an_address(site: ServeChat) -> None:
+async def test_an_image_of_the_model_has_a_url(site: ServeChat) -> None:
     made: dict[str, Any] = {"type": "file", "mediaType": "image/png", "url": data_url(picture(2))}
     here = await site(scripted([says("Here."), made]))
     chat = await here.chat()
@@ -102,7 +102,7 @@ async def test_a_picture_of_the_model_has_an_address(site: ServeChat) -> None:
     assert (await shown_by(here, url)).content == picture(2)
 
 
-async def test_a_file_that_is_not_there_or_is_of_another_owner_is_refused(store: Store) -> None:
+async def test_a_missing_file_or_one_of_another_owner_is_refused(store: Store) -> None:
     app = asgi(scripted([says("Yes.")]), store=store, user=lambda request: request.headers.get("x-user"))
     async with app.lifespan(), client_of(app) as client:
         client.headers["x-user"] = "ann"
@@ -121,16 +121,16 @@ async def test_a_file_that_is_not_there_or_is_of_another_owner_is_refused(store:
         ):
             sent = {"id": f"u-{user}-{url}", "role": "user", "parts": [file | {"url": url}]}
             body = {"id": f"chat-{user}-{status}", "message": sent}
-            answer = await client.post("/api/chat", json=body, headers={"x-user": user})
-            assert answer.status_code == status, (user, url, answer.text)
+            response = await client.post("/api/chat", json=body, headers={"x-user": user})
+            assert response.status_code == status, (user, url, response.text)
             if status == 400:
-                assert answer.json()["where"] == "$.messages[0].parts[0].url"
-                assert "POST /api/blobs" in answer.json()["hint"]
+                assert response.json()["where"] == "$.messages[0].parts[0].url"
+                assert "POST /api/blobs" in response.json()["hint"]
         refused = await client.get(file["url"], headers={"x-user": "bob"})
         assert refused.status_code == 404
 
 
-async def test_an_address_is_below_the_path_of_the_application(store: Store) -> None:
+async def test_a_file_url_is_below_the_path_of_the_application(store: Store) -> None:
     model = Model(reply("A lamp."))
     chat = asgi(model, store=store)
     app = FastAPI(lifespan=chat.lifespan)

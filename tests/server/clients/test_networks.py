@@ -1,4 +1,4 @@
-"""Calls that wait inside networks, answered by the real client: it only knows those of a message itself."""
+"""Open calls inside networks, answered by the real client, which only sees calls of the message itself."""
 
 from typing import Any
 
@@ -30,13 +30,13 @@ def route(id: str) -> dict[str, Any]:
     )
 
 
-DONE = calls("finish", {"answer": "All done."})
+FINISHED = calls("finish", {"answer": "All done."})
 
 
 def nested(agent: Agent) -> Network:
-    """An agent in a network in a network."""
-    inner = Network(answers(tidy=[[route("agent")], [DONE]]), agents={"agent": agent})
-    return Network(answers(tidy=[[route("inner")], [DONE]]), agents={"inner": inner})
+    """An agent in a network inside a network."""
+    inner = Network(answers(tidy=[[route("agent")], [FINISHED]]), agents={"agent": agent})
+    return Network(answers(tidy=[[route("inner")], [FINISHED]]), agents={"inner": inner})
 
 
 def waiting(messages: list[dict[str, Any]], name: str) -> dict[str, Any]:
@@ -45,38 +45,44 @@ def waiting(messages: list[dict[str, Any]], name: str) -> dict[str, Any]:
     return part
 
 
-async def answer(chat: Chat, approval: str, approved: bool) -> None:
+async def decide(chat: Chat, approval: str, approved: bool) -> None:
     await chat.view.call("addToolApprovalResponse", {"id": approval, "approved": approved})
 
 
 @pytest.mark.parametrize("reloaded", [False, True], ids=["live", "reloaded"])
 @pytest.mark.parametrize("approved", [True, False], ids=["allowed", "refused"])
-async def test_an_approval(site: ServeChat, approved: bool, reloaded: bool) -> None:
+async def test_an_approval_inside_networks_continues_the_run(
+    site: ServeChat, approved: bool, reloaded: bool
+) -> None:
     removed.clear()
     model = answers(tidy=[[calls("remove", {"name": "a"}, "c1")], [says("Gone.")]])
     here = await site(nested(Agent(model, tools=[remove])))
-    chat = await here.chat(goOn="approvals")
-    asked = waiting((await chat.send("Please tidy up.")).messages, "remove")
-    assert (asked["state"], asked["input"], removed) == ("approval-requested", {"name": "a"}, [])
+    chat = await here.chat(sendWhen="approvals")
+    waiting_call = waiting((await chat.send("Please tidy up.")).messages, "remove")
+    assert (waiting_call["state"], waiting_call["input"], removed) == (
+        "approval-requested",
+        {"name": "a"},
+        [],
+    )
     if reloaded:
-        chat = await here.load(goOn="approvals")
-    await answer(chat, asked["approval"]["id"], approved)
-    state = await chat.view.until(settled=True, said=["All done."])
+        chat = await here.load(sendWhen="approvals")
+    await decide(chat, waiting_call["approval"]["id"], approved)
+    state = await chat.view.until(settled=True, texts=["All done."])
     assert removed == (["a"] if approved else [])
     stored = await here.stored()
     ends = [part["state"] for one in stored for part in one["parts"] if part["type"] == "tool-remove"]
     assert ends == ["output-available" if approved else "output-denied"]
     sent = [request.path for request in state.requests if request.method == "POST"]
-    assert len(sent) == 2  # the client does not send again once all is answered
+    assert len(sent) == 2  # the client does not send again after all calls have results
 
 
-async def test_a_tool_of_the_client(site: ServeChat) -> None:
+async def test_an_output_of_a_client_tool_inside_networks_continues_the_run(site: ServeChat) -> None:
     model = answers(tidy=[[calls("where", {}, "c1")], [says("Near.")]])
     here = await site(nested(Agent(model, tools=[WHERE])))
-    chat = await here.chat(goOn="tools")
-    asked = waiting((await chat.send("Please tidy up.")).messages, "where")
-    assert asked["state"] == "input-available"
+    chat = await here.chat(sendWhen="tools")
+    waiting_call = waiting((await chat.send("Please tidy up.")).messages, "where")
+    assert waiting_call["state"] == "input-available"
     await chat.view.call("addToolOutput", {"tool": "where", "toolCallId": "c1", "output": {"north": 60}})
-    state = await chat.view.until(settled=True, said=["All done."])
+    state = await chat.view.until(settled=True, texts=["All done."])
     sent = [request.path for request in state.requests if request.method == "POST"]
     assert len(sent) == 2

@@ -1,4 +1,4 @@
-"""A client has the same messages after a reload as at the end of the stream: ids, parts and metadata."""
+"""After a reload, a client has the same messages as at the end of the stream: ids, parts and metadata."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -34,7 +34,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, NetworkResult, UserMessage
-from tests.server.clients.agents import Held, answers, calls
+from tests.server.clients.agents import PausingAgent, answers, calls
 from tests.server.clients.browser import State
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
@@ -51,7 +51,7 @@ def height(name: str) -> int:
 
 @tool
 async def inspect(lights: int) -> JsonObject:
-    """Look at lights, one after the other."""
+    """Inspect lights in sequence."""
     return {"lights": lights, "lit": True}
 
 
@@ -60,8 +60,8 @@ def route(kind: str, id: str, given: object) -> list[JsonObject]:
     return [calls("route", chosen)]
 
 
-def finish(answer: str) -> list[JsonObject]:
-    return [calls("finish", {"answer": answer})]
+def finish(response: str) -> list[JsonObject]:
+    return [calls("finish", {"answer": response})]
 
 
 def keeper() -> Agent:
@@ -85,7 +85,7 @@ def executions(state: State) -> list[JsonObject]:
 
 
 def children_of(state: State, part: JsonObject) -> list[JsonObject]:
-    """The messages under a call. Clients of release 5 keep no tool metadata, so the message has them."""
+    """The messages of a sub-agent. Clients of release 5 drop tool metadata, so the message has them."""
     if "toolMetadata" in part:
         return list(part["toolMetadata"]["childMessages"])
     return list(state.last["metadata"]["childMessages"][part["toolCallId"]])
@@ -103,15 +103,15 @@ WHOLE = (
 
 
 @on_all_releases
-async def test_a_network_is_one_message_live_and_reloaded(site: ServeChat, store: Store) -> None:
+async def test_a_network_is_one_message_live_and_after_a_reload(site: ServeChat, store: Store) -> None:
     chat = await (await site(network(scripted(*WHOLE)))).chat()
     await chat.send("How are the lights?")
     state = await chat.finished()
     assert [message["role"] for message in state.messages] == ["user", "assistant"]
     assert state.text == "Both are lit."
     assert [part["toolName"] for part in executions(state)] == ["agent", "tool", "tool", "workflow"]
-    asked, answered = executions(state)[0]["output"]["childMessages"]
-    assert asked["parts"] == [says("How tall is Bell?")]
+    question, answered = executions(state)[0]["output"]["childMessages"]
+    assert question["parts"] == [says("How tall is Bell?")]
     types = [part["type"] for part in answered["parts"]]
     assert types == ["step-start", "reasoning", "text", "tool-height", "step-start", "text"]
     assert executions(state)[0]["output"]["text"] == "One moment.It is 41 metres tall."
@@ -137,7 +137,7 @@ async def test_the_next_message_follows_a_network(site: ServeChat, store: Store)
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["the last answer", "a named answer"])
-async def test_a_network_answers_again_and_its_question_is_edited(site: ServeChat, named: bool) -> None:
+async def test_a_network_can_regenerate_and_its_question_can_be_edited(site: ServeChat, named: bool) -> None:
     here = await site(network(TALK))
     before = await (await here.chat()).send("How tall is it?")
     chat = await here.load()
@@ -152,16 +152,16 @@ async def test_a_network_answers_again_and_its_question_is_edited(site: ServeCha
 
 @on_all_releases
 @pytest.mark.parametrize("by_message", [False, True], ids=["the run", "its message"])
-async def test_a_network_that_is_stopped(site: ServeChat, by_message: bool) -> None:
-    held = Held(keeper(), "moment.")
+async def test_a_network_can_be_stopped(site: ServeChat, by_message: bool) -> None:
+    held = PausingAgent(keeper(), "moment.")
     router = scripted(route("tool", "height", {"name": "Bell"}), route("agent", "held", "Look."))
     here = await site(network(router, held=held))
     chat = await here.chat()
     await chat.view.call("sendMessage", {"text": "How are the lights?"})
-    shown = await chat.view.until(said=["held"], status="streaming")
+    shown = await chat.view.until(texts=["held"], status="streaming")
     body = {"messageId": shown.ids[1]} if by_message else {}
-    answer = await here.request("POST", "/api/chat/harbour/stop", json=body)
-    assert answer.json()["stopped"]
+    response = await here.request("POST", "/api/chat/harbour/stop", json=body)
+    assert response.json()["stopped"]
     state = await chat.finished()
     assert len(executions(state)) == 2
     stopped = executions(state)[1]
@@ -171,29 +171,29 @@ async def test_a_network_that_is_stopped(site: ServeChat, by_message: bool) -> N
 
 
 @on_all_releases
-async def test_a_network_that_is_resumed_in_the_middle(site: ServeChat) -> None:
-    held = Held(keeper(), "moment.")
+async def test_a_network_can_be_resumed_in_the_middle(site: ServeChat) -> None:
+    held = PausingAgent(keeper(), "moment.")
     steps = (route("tool", "height", {"name": "Bell"}), route("agent", "held", "Look."), finish("Done."))
     here = await site(network(scripted(*steps), held=held))
     left = await here.chat()
     await left.view.call("sendMessage", {"text": "How are the lights?"})
-    before = await left.view.until(said=["held"], status="streaming")
+    before = await left.view.until(texts=["held"], status="streaming")
     await left.view.leave()
     chat = await here.load(resume=True)
-    middle = await chat.view.until(said=["held"], status="streaming")
+    middle = await chat.view.until(texts=["held"], status="streaming")
     assert middle.messages == before.messages
     held.released.set()
     state = await chat.finished()
     assert (state.ids, state.text, len(executions(state))) == (before.ids, "Done.", 2)
 
 
-async def test_the_next_message_stops_a_network_that_is_left(site: ServeChat) -> None:
-    held = Held(keeper(), "moment.")
+async def test_the_next_message_stops_a_network_after_a_client_stop(site: ServeChat) -> None:
+    held = PausingAgent(keeper(), "moment.")
     router = answers(lights=[route("agent", "held", "Look.")], leave=[finish("Never mind.")])
     here = await site(network(router, held=held))
     chat = await here.chat()
     await chat.view.call("sendMessage", {"text": "How are the lights?"})
-    await chat.view.until(said=["held"], status="streaming")
+    await chat.view.until(texts=["held"], status="streaming")
     await chat.view.call("stop")
     await chat.view.until(settled=True)
     await chat.send("Oh, leave it.")
@@ -202,7 +202,7 @@ async def test_the_next_message_stops_a_network_that_is_left(site: ServeChat) ->
     assert [message["id"] for message in await here.stored()] == state.ids
 
 
-async def test_a_network_in_a_network(site: ServeChat) -> None:
+async def test_a_network_inside_a_network_is_one_message(site: ServeChat) -> None:
     inner = network(scripted(route("agent", "keeper", "How tall?"), finish("It is 41 metres tall.")))
     outer = scripted(route("agent", "inner", "Ask."), finish("41."))
     chat = await (await site(network(outer, inner=inner))).chat()
@@ -216,7 +216,7 @@ async def test_a_network_in_a_network(site: ServeChat) -> None:
 
 
 class Waiting:
-    """A network whose second execution waits for an approval: at work, or until it is continued."""
+    """A network whose second execution waits for an approval: in an active run, or until a new one."""
 
     name = "waiting"
 
@@ -232,7 +232,7 @@ class Waiting:
         session_id: str | None = None,
         options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        """Two executions and an answer, from where the thread stands."""
+        """Two executions and a response, from the current state of the thread."""
         assert options is not None
         last = prompt[-1]
         if isinstance(last, UserMessage):
@@ -264,7 +264,7 @@ class Waiting:
             ChildChunk(path, TextStart("t")),
             ChildChunk(path, TextDelta("t", "May I?")),
             ChildChunk(path, TextEnd("t")),
-            StepStart(),  # as networks do: a client replies when all calls of the last step have an answer
+            StepStart(),  # like networks: a client replies when all calls of the last step have a result
             ToolInputAvailable("c1", "switch_off", {}),
             ToolApprovalRequest("a1", "c1"),
         ]
@@ -285,20 +285,20 @@ class Waiting:
 @pytest.mark.parametrize("browser", [6, 7], indirect=True)
 @pytest.mark.parametrize("reloads", [False, True], ids=["live", "after a reload"])
 @pytest.mark.parametrize("at_work", [False, True], ids=["ended", "at work"])
-async def test_an_approval_in_a_network(site: ServeChat, at_work: bool, reloads: bool) -> None:
+async def test_an_approval_in_a_network_continues_it(site: ServeChat, at_work: bool, reloads: bool) -> None:
     here = await site(Waiting(at_work=at_work))
-    chat = await here.chat(goOn="approvals")
-    asked = await chat.send("Make it dark.")
+    chat = await here.chat(sendWhen="approvals")
+    waiting = await chat.send("Make it dark.")
     if not at_work:
-        assert asked.messages == await here.stored()
+        assert waiting.messages == await here.stored()
     if reloads:
         await chat.view.leave()
-        chat = await here.load(goOn="approvals", resume=at_work)
-        again = await chat.view.until(said=["approval-requested"], settled=True)
-        assert again.messages == asked.messages
+        chat = await here.load(sendWhen="approvals", resume=at_work)
+        again = await chat.view.until(texts=["approval-requested"], settled=True)
+        assert again.messages == waiting.messages
     await chat.view.call("addToolApprovalResponse", {"id": "a1", "approved": True})
-    state = await chat.finished(said=["Good night."])
-    assert (state.ids, len(executions(state))) == (asked.ids, 2)
+    state = await chat.finished(texts=["Good night."])
+    assert (state.ids, len(executions(state))) == (waiting.ids, 2)
     assert executions(state)[1]["output"]["text"] == "It is dark."
     assert sorted(state.last["metadata"]["approvals"]["a1"]) == ["respondedAt", "respondedBy"]
 
@@ -311,28 +311,30 @@ def switch_off(name: str) -> str:
 
 @pytest.mark.parametrize("browser", [6, 7], indirect=True)
 @pytest.mark.parametrize(("approved", "reloads"), [(True, False), (False, False), (True, True)])
-async def test_an_agent_of_a_network_asks(site: ServeChat, approved: bool, reloads: bool) -> None:
+async def test_an_agent_of_a_network_can_request_approval(
+    site: ServeChat, approved: bool, reloads: bool
+) -> None:
     steps = [[says("May I?"), calls("switch_off", {"name": "Bell"}, "c1")], [says("Good night.")]]
     guard = Agent(scripted(*steps), tools=[switch_off], name="guard")
     router = scripted(
         route("tool", "height", {"name": "Bell"}), route("agent", "guard", "Make it dark."), finish("Done.")
     )
     here = await site(network(router, guard=guard))
-    chat = await here.chat(goOn="approvals")
-    asked = await chat.send("Make it dark.")
+    chat = await here.chat(sendWhen="approvals")
+    waiting = await chat.send("Make it dark.")
     if reloads:
-        assert asked.messages == await here.stored()
+        assert waiting.messages == await here.stored()
         await chat.view.leave()
-        chat = await here.load(goOn="approvals")
-    (call,) = [part for part in asked.last["parts"] if part["type"] == "tool-switch_off"]
+        chat = await here.load(sendWhen="approvals")
+    (call,) = [part for part in waiting.last["parts"] if part["type"] == "tool-switch_off"]
     await chat.view.call("addToolApprovalResponse", {"id": call["approval"]["id"], "approved": approved})
-    state = await chat.finished(said=["Done."])
-    assert (state.ids, state.text) == (asked.ids, "Done.")
+    state = await chat.finished(texts=["Done."])
+    assert (state.ids, state.text) == (waiting.ids, "Done.")
     assert "Good night." in executions(state)[1]["output"]["text"]
 
 
 class Delegating:
-    """An agent with a sub-agent that says something more when its call has had its output."""
+    """An agent with a sub-agent that sends more text after the output of its call."""
 
     name = "delegating"
 
@@ -362,7 +364,7 @@ class Delegating:
 
 
 @on_all_releases
-async def test_the_messages_of_a_sub_agent(site: ServeChat) -> None:
+async def test_the_messages_of_a_sub_agent_are_reloaded(site: ServeChat) -> None:
     chat = await (await site(Delegating())).chat()
     await chat.send("How tall is it?")
     state = await chat.finished()
@@ -376,7 +378,7 @@ async def test_the_messages_of_a_sub_agent(site: ServeChat) -> None:
         assert call["toolMetadata"]["kind"] == "agent"
 
 
-async def test_a_network_that_is_saved_as_it_was_given_stays_as_it_is(site: ServeChat, store: Store) -> None:
+async def test_a_network_that_is_saved_again_is_unchanged(site: ServeChat, store: Store) -> None:
     here = await site(network(TALK))
     chat = await here.chat()
     await chat.send("How tall is it?")
@@ -402,11 +404,11 @@ async def test_a_network_is_one_message_for_mastra(site: ServeChat, order: str) 
     page = await here.request("GET", "/api/memory/threads/harbour/messages", params=query)
     messages = page.json()["uiMessages"][:: 1 if order == "ASC" else -1]
     assert [message["id"] for message in messages] == state.ids
-    *drawn, answer = messages[1]["parts"]
+    *drawn, response = messages[1]["parts"]
     assert [part["toolCallId"] for part in drawn] == [part["toolCallId"] for part in executions(state)]
     assert drawn[0]["output"] == "One moment.It is 41 metres tall."
     assert [child["role"] for child in drawn[0]["childMessages"]] == ["user", "assistant"]
-    assert answer["text"] == "Both are lit."
+    assert response["text"] == "Both are lit."
     assert len(page.json()["messages"]) == 6
 
 
@@ -430,7 +432,7 @@ async def test_a_network_is_one_row_for_assistant_ui(site: ServeChat) -> None:
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
-async def test_a_page_does_not_cut_a_network(site: ServeChat, order: str) -> None:
+async def test_pagination_does_not_split_a_network(site: ServeChat, order: str) -> None:
     here = await site(network(answers(lights=list(WHOLE), old=[finish("Old.")])))
     chat = await here.chat()
     await chat.send("How are the lights?")

@@ -1,4 +1,4 @@
-"""Sending: what the hook shows of an answer is what the server has stored of it."""
+"""Sending: the hook shows the same messages as the server stores."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -10,7 +10,7 @@ from partita.server.settings import Settings
 from partita.store.store import Store
 from partita.types.chunks import Chunk, CustomChunk, ReasoningFileChunk
 from partita.types.json import loads
-from tests.server.clients.agents import Held, answers
+from tests.server.clients.agents import PausingAgent, answers
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
 from tests.server.conftest import says, scripted
@@ -25,7 +25,7 @@ RICH: list[dict[str, Any]] = [
 
 
 @on_all_releases
-async def test_an_answer_is_shown_as_it_is_stored(site: ServeChat) -> None:
+async def test_a_response_is_shown_as_it_is_stored(site: ServeChat) -> None:
     chat = await (await site(scripted(RICH))).chat()
     await chat.send("How tall is it?")
     state = await chat.finished()
@@ -33,7 +33,7 @@ async def test_an_answer_is_shown_as_it_is_stored(site: ServeChat) -> None:
     assert [finish.finish_reason for finish in state.finished] == ["stop"]
 
 
-async def test_a_talk_of_several_turns(site: ServeChat) -> None:
+async def test_a_chat_has_several_turns(site: ServeChat) -> None:
     chat = await (await site(answers(tall=[[says("Very.")]], old=[[says("Quite.")]]))).chat()
     await chat.send("How tall is it?")
     await chat.send("And how old?", metadata={"mood": "curious"})
@@ -43,7 +43,7 @@ async def test_a_talk_of_several_turns(site: ServeChat) -> None:
 
 
 @on_all_releases
-async def test_files_of_the_user(site: ServeChat, store: Store) -> None:
+async def test_files_of_the_user_are_sent(site: ServeChat, store: Store) -> None:
     chat = await (await site(scripted([says("A lighthouse.")]))).chat()
     picture = {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="}
     await chat.send("What is this?", files=[picture])
@@ -51,7 +51,7 @@ async def test_files_of_the_user(site: ServeChat, store: Store) -> None:
     assert state.messages[0]["parts"] == [picture, says("What is this?")]
 
 
-async def test_the_last_message_is_enough(site: ServeChat) -> None:
+async def test_sending_the_last_message_only_is_enough(site: ServeChat) -> None:
     agent = answers(tall=[[says("Very.")]], old=[[says("Quite.")]])
     chat = await (await site(agent)).chat(lastOnly=True)
     await chat.send("How tall is it?")
@@ -63,14 +63,14 @@ async def test_the_last_message_is_enough(site: ServeChat) -> None:
 
 
 async def novelties(_: AgentRequest) -> AsyncIterator[Chunk | str]:
-    """An agent that says what only release 7 can read: a client of another one would fail."""
+    """An agent with chunks that only release 7 can read: clients of other releases would fail."""
     yield "Before."
     yield CustomChunk("maker.note", {"maker": {"note": "new"}})
     yield ReasoningFileChunk("https://lights.example/a.png", "image/png")
 
 
 @on_all_releases
-async def test_the_settings_say_what_clients_can_read(site: ServeChat) -> None:
+async def test_the_release_of_clients_can_be_configured(site: ServeChat) -> None:
     chat = await (await site(novelties)).chat()
     await chat.send("What is new?")
     state = await chat.finished()
@@ -78,8 +78,8 @@ async def test_the_settings_say_what_clients_can_read(site: ServeChat) -> None:
 
 
 @on_all_releases
-async def test_a_client_says_what_it_can_read(site: ServeChat) -> None:
-    here = await site(novelties, told=False)
+async def test_a_client_can_name_its_release(site: ServeChat) -> None:
+    here = await site(novelties, names_release=False)
     chat = await here.chat(headers={"x-ai-sdk-version": str(here.browser.version)})
     await chat.send("What is new?")
     state = await chat.finished()
@@ -87,19 +87,19 @@ async def test_a_client_says_what_it_can_read(site: ServeChat) -> None:
 
 
 @pytest.mark.parametrize("browser", [7], indirect=True)
-async def test_who_says_nothing_is_taken_for_the_newest(site: ServeChat) -> None:
-    chat = await (await site(novelties, told=False)).chat()
+async def test_without_a_release_the_newest_is_assumed(site: ServeChat) -> None:
+    chat = await (await site(novelties, names_release=False)).chat()
     await chat.send("What is new?")
     types = {part["type"] for part in (await chat.finished()).last["parts"]}
     assert {"custom", "reasoning-file"} <= types
 
 
-async def test_a_message_while_a_run_is_at_work_is_refused(site: ServeChat) -> None:
-    agent = Held(answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]]), "Very")
+async def test_a_message_during_an_active_run_is_refused(site: ServeChat) -> None:
+    agent = PausingAgent(answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]]), "Very")
     here = await site(agent)
     first, second = await here.chat(), await here.chat()
     await first.view.call("sendMessage", {"text": "How tall is it?"})
-    await first.view.until(said=["Very"])
+    await first.view.until(texts=["Very"])
     refused = await second.send("And how old?")
     assert refused.status == "error"
     assert "active run" in (refused.error or "")
@@ -108,12 +108,12 @@ async def test_a_message_while_a_run_is_at_work_is_refused(site: ServeChat) -> N
     assert (await first.finished()).text == "Very tall indeed."
 
 
-async def test_a_message_while_a_run_is_at_work_may_wait_in_line(site: ServeChat) -> None:
-    agent = Held(answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]]), "Very")
+async def test_a_message_during_an_active_run_can_be_queued(site: ServeChat) -> None:
+    agent = PausingAgent(answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]]), "Very")
     here = await site(agent, settings=Settings(busy="queue"))
     first, second = await here.chat(), await here.chat()
     await first.view.call("sendMessage", {"text": "How tall is it?"})
-    await first.view.until(said=["Very"])
+    await first.view.until(texts=["Very"])
     await second.view.call("sendMessage", {"text": "And how old?"})
     await second.view.until(status="submitted")
     agent.released.set()

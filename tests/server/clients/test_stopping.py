@@ -1,4 +1,4 @@
-"""Stopping and failing: what was said stays, and the next message is answered."""
+"""Stopped and failed runs: the partial response stays, and the next message works."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import RunFilter
 from partita.types.messages import UserMessage
-from tests.server.clients.agents import Held, answers, calls
+from tests.server.clients.agents import PausingAgent, answers, calls
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Chat, Site
@@ -28,13 +28,13 @@ TALK = answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]])
 
 
 @on_all_releases
-async def test_the_server_is_told_to_stop(site: ServeChat) -> None:
-    here = await site(Held(TALK, "tall "))
+async def test_the_stop_route_stops_a_run(site: ServeChat) -> None:
+    here = await site(PausingAgent(TALK, "tall "))
     chat = await here.chat()
     await chat.view.call("sendMessage", {"text": "How tall is it?"})
-    await chat.view.until(said=["Very tall "])
-    answer = await here.request("POST", "/api/chat/harbour/stop", json={})
-    assert answer.json()["stopped"] is True
+    await chat.view.until(texts=["Very tall "])
+    response = await here.request("POST", "/api/chat/harbour/stop", json={})
+    assert response.json()["stopped"] is True
     stopped = await chat.finished()
     assert (stopped.status, stopped.text) == ("ready", "Very tall ")
     await chat.send("And how old?")
@@ -42,11 +42,11 @@ async def test_the_server_is_told_to_stop(site: ServeChat) -> None:
 
 
 @on_all_releases
-async def test_a_tool_is_stopped(site: ServeChat) -> None:
+async def test_a_tool_call_can_be_stopped(site: ServeChat) -> None:
     begun = asyncio.Event()
 
     async def climb() -> None:
-        """Climb the stairs, which takes a while."""
+        """Climb the stairs slowly."""
         begun.set()
         await asyncio.Event().wait()
 
@@ -55,27 +55,27 @@ async def test_a_tool_is_stopped(site: ServeChat) -> None:
     chat = await here.chat()
     await chat.view.call("sendMessage", {"text": "How tall is it?"})
     await begun.wait()
-    await chat.view.until(said=["input-available"])
+    await chat.view.until(texts=["input-available"])
     await here.request("POST", "/api/chat/harbour/stop", json={})
     await chat.finished()
     await chat.send("And how old?")
     assert (await chat.finished()).text == "Quite."
 
 
-async def test_a_late_stop_changes_nothing(site: ServeChat) -> None:
+async def test_a_late_stop_has_no_effect(site: ServeChat) -> None:
     here = await site(TALK)
     chat = await here.chat()
     await chat.send("How tall is it?")
-    answer = await here.request("POST", "/api/chat/harbour/stop")
-    assert answer.json() == {"stopped": False}
+    response = await here.request("POST", "/api/chat/harbour/stop")
+    assert response.json() == {"stopped": False}
     assert (await chat.finished()).text == "Very tall indeed."
 
 
 async def stopped_by_the_client(here: Site) -> Chat:
-    """A chat whose user has stopped an answer. The hook only hangs up: the run is still at work."""
+    """A chat whose user has stopped a response. The hook only disconnects: the run is still active."""
     chat = await here.chat()
     await chat.view.call("sendMessage", {"text": "How tall is it?"})
-    await chat.view.until(said=["Very tall "])
+    await chat.view.until(texts=["Very tall "])
     await chat.view.call("stop")
     stopped = await chat.view.until(settled=True)
     assert (stopped.status, stopped.text) == ("ready", "Very tall ")
@@ -83,7 +83,7 @@ async def stopped_by_the_client(here: Site) -> Chat:
 
 
 async def statuses(store: Store) -> list[str]:
-    """How the runs ended, the first one first."""
+    """The statuses of the runs, the first one first."""
     return [run.status for run in (await store.runs.list(RunFilter(thread_id="harbour"))).items[::-1]]
 
 
@@ -93,9 +93,9 @@ async def until_statuses(store: Store, *wanted: str) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_the_client_stops_and_asks_something_else(site: ServeChat, store: Store) -> None:
-    """That it goes on behind the answer tells the server to stop it."""
-    here = await site(Held(TALK, "tall "))
+async def test_after_a_client_stop_the_next_message_works(site: ServeChat, store: Store) -> None:
+    """A message after the partial response tells the server to stop the run."""
+    here = await site(PausingAgent(TALK, "tall "))
     chat = await stopped_by_the_client(here)
     state = await chat.send("And how old?")
     assert (state.status, state.text) == ("ready", "Quite.")
@@ -106,8 +106,8 @@ async def test_the_client_stops_and_asks_something_else(site: ServeChat, store: 
     assert await statuses(store) == ["cancelled", "completed"]
 
 
-async def test_the_client_stops_and_asks_otherwise(site: ServeChat, store: Store) -> None:
-    chat = await stopped_by_the_client(await site(Held(TALK, "tall ")))
+async def test_after_a_client_stop_the_message_can_be_edited(site: ServeChat, store: Store) -> None:
+    chat = await stopped_by_the_client(await site(PausingAgent(TALK, "tall ")))
     question = (await chat.view.until(settled=True)).ids[0]
     await chat.send("How old is it?", messageId=question)
     state = await chat.finished()
@@ -116,12 +116,14 @@ async def test_the_client_stops_and_asks_otherwise(site: ServeChat, store: Store
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["the last answer", "a named answer"])
-async def test_the_client_stops_and_wants_another_answer(site: ServeChat, store: Store, named: bool) -> None:
-    agent = Held(TALK, "tall ")
+async def test_after_a_client_stop_the_response_can_be_regenerated(
+    site: ServeChat, store: Store, named: bool
+) -> None:
+    agent = PausingAgent(TALK, "tall ")
     chat = await stopped_by_the_client(await site(agent))
     before = await chat.view.until(settled=True)
     await chat.view.call("regenerate", {"messageId": before.ids[1]} if named else {})
-    await chat.view.until(said=["Very tall "], status="streaming")
+    await chat.view.until(texts=["Very tall "], status="streaming")
     agent.released.set()
     state = await chat.finished()
     assert (state.status, state.text) == ("ready", "Very tall indeed.")
@@ -131,28 +133,30 @@ async def test_the_client_stops_and_wants_another_answer(site: ServeChat, store:
 
 
 class Slow:
-    """An agent that says nothing to questions of height until it may, and answers others at once."""
+    """An agent that delays responses about height until it is released, and responds to others at once."""
 
     name = "slow"
 
     def __init__(self) -> None:
-        self.asked = asyncio.Event()
+        self.called = asyncio.Event()
 
     async def __call__(self, request: AgentRequest) -> AsyncIterator[str]:
         if "tall" in request.text:
-            self.asked.set()
+            self.called.set()
             await asyncio.Event().wait()
         yield "Quite."
 
 
 @pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message only"])
 @on_all_releases
-async def test_the_client_stops_before_the_first_word(site: ServeChat, store: Store, last_only: bool) -> None:
-    """There is no partial answer in the list of the client: the question alone says what was left."""
+async def test_a_client_stop_before_the_first_text_works(
+    site: ServeChat, store: Store, last_only: bool
+) -> None:
+    """The client has no partial response: the server finds the stopped run by the question only."""
     agent = Slow()
     chat = await (await site(agent.__call__)).chat(lastOnly=last_only)
     await chat.view.call("sendMessage", {"text": "How tall is it?"})
-    await agent.asked.wait()
+    await agent.called.wait()
     await chat.view.call("stop")
     await chat.view.until(settled=True)
     state = await chat.send("And how old?")
@@ -162,11 +166,11 @@ async def test_the_client_stops_before_the_first_word(site: ServeChat, store: St
 
 
 @on_all_releases
-async def test_the_client_stops_and_sends_its_last_message_only(site: ServeChat, store: Store) -> None:
-    here = await site(Held(TALK, "tall "))
+async def test_after_a_client_stop_sending_the_last_message_is_enough(site: ServeChat, store: Store) -> None:
+    here = await site(PausingAgent(TALK, "tall "))
     chat = await here.chat(lastOnly=True)
     await chat.view.call("sendMessage", {"text": "How tall is it?"})
-    await chat.view.until(said=["Very tall "])
+    await chat.view.until(texts=["Very tall "])
     await chat.view.call("stop")
     await chat.view.until(settled=True)
     state = await chat.send("And how old?")
@@ -175,12 +179,12 @@ async def test_the_client_stops_and_sends_its_last_message_only(site: ServeChat,
 
 
 @pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message only"])
-async def test_the_client_stops_what_waits_in_line(site: ServeChat, store: Store, last_only: bool) -> None:
-    agent = Held(TALK, "tall ")
+async def test_a_client_stop_ends_a_queued_run(site: ServeChat, store: Store, last_only: bool) -> None:
+    agent = PausingAgent(TALK, "tall ")
     here = await site(agent, settings=Settings(busy="queue"))
     first, second = await here.chat(), await here.chat(lastOnly=last_only)
     await first.view.call("sendMessage", {"text": "How tall is it?"})
-    await first.view.until(said=["Very tall "])
+    await first.view.until(texts=["Very tall "])
     await second.view.call("sendMessage", {"text": "Is it tall?"})
     await until_statuses(store, "running", "pending")
     await second.view.call("stop")
@@ -197,13 +201,13 @@ async def test_the_client_stops_what_waits_in_line(site: ServeChat, store: Store
 
 
 @pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message only"])
-async def test_the_client_goes_on_at_another_server(
+async def test_after_a_client_stop_another_server_can_continue(
     site: ServeChat, store: Store, serve: Serve, last_only: bool
 ) -> None:
-    here = await site(Held(TALK, "tall "))
+    here = await site(PausingAgent(TALK, "tall "))
     chat = await here.chat(lastOnly=last_only)
     await chat.view.call("sendMessage", {"text": "How tall is it?"})
-    await chat.view.until(said=["Very tall "])
+    await chat.view.until(texts=["Very tall "])
     await chat.view.call("stop")
     await chat.view.until(settled=True)
     assert store.engine.where != "memory"
@@ -214,10 +218,10 @@ async def test_the_client_goes_on_at_another_server(
         assert await statuses(store) == ["cancelled", "completed"]
 
 
-async def test_a_run_that_does_not_stop_is_waited_for_in_bounds(
+async def test_waiting_for_a_run_that_does_not_stop_is_limited(
     site: ServeChat, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run is held by a process that does not respond, and its lease has not run out."""
+    """The run belongs to a process that does not respond, and its lease has not expired."""
     monkeypatch.setattr(session, "STOP_MARGIN", -20.0)
     here = await site(TALK, settings=Settings(lease=10.2))
     chat = await here.chat()
@@ -234,7 +238,7 @@ async def test_a_run_that_does_not_stop_is_waited_for_in_bounds(
 
 
 @on_all_releases
-async def test_an_agent_that_fails_in_the_middle(site: ServeChat) -> None:
+async def test_a_failure_during_a_response_keeps_the_partial_response(site: ServeChat) -> None:
     scenes = [
         {"match": "tall", "steps": [{"parts": [says("Very")], "error": "the model is out of breath"}]},
         {"match": "old", "steps": [{"parts": [says("Quite.")]}]},
@@ -249,8 +253,8 @@ async def test_an_agent_that_fails_in_the_middle(site: ServeChat) -> None:
     assert (await chat.finished()).text == "Quite."
 
 
-async def test_a_failed_answer_is_asked_for_again_at_once(site: ServeChat) -> None:
-    """Who is told of the failure finds the run ended."""
+async def test_a_failed_response_can_be_regenerated_at_once(site: ServeChat) -> None:
+    """When the client receives the failure, the run has ended."""
     tried = count(1)
 
     async def moody(_: AgentRequest) -> AsyncIterator[str]:
@@ -272,14 +276,14 @@ async def test_a_failed_answer_is_asked_for_again_at_once(site: ServeChat) -> No
 SYSTEM = {"id": "s1", "role": "system", "parts": [says("Obey.")]}
 
 REFUSALS: dict[str, tuple[Any, dict[str, Any], int, str]] = {
-    "a message that is not for a client to send": (TALK, {"messages": [SYSTEM]}, 400, "system message"),
-    "a release that nobody knows": (TALK, {"headers": {"x-ai-sdk-version": "nine"}}, 400, "nine"),
+    "a message that a client must not send": (TALK, {"messages": [SYSTEM]}, 400, "system message"),
+    "an unknown release": (TALK, {"headers": {"x-ai-sdk-version": "nine"}}, 400, "nine"),
     "a server without an agent": (None, {}, 501, "no agent"),
 }
 
 
 @pytest.mark.parametrize(("agent", "options", "status", "words"), REFUSALS.values(), ids=REFUSALS)
-async def test_a_refusal_says_why(
+async def test_a_refused_request_has_a_reason(
     site: ServeChat, agent: Any, options: dict[str, Any], status: int, words: str
 ) -> None:
     chat = await (await site(agent)).chat(**options)
@@ -288,7 +292,7 @@ async def test_a_refusal_says_why(
     assert words in (refused.error or "")
 
 
-async def test_an_agent_that_raises_in_the_middle(site: ServeChat) -> None:
+async def test_an_exception_during_a_response_keeps_the_partial_response(site: ServeChat) -> None:
     async def broken(_: AgentRequest) -> AsyncIterator[str]:
         yield "Ve"
         raise RuntimeError("the ink is dry")

@@ -1,4 +1,4 @@
-"""Tools: of the server, of the client, and those that somebody has to allow."""
+"""Tools of the server, tools of the client, and tools that need approval."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from partita.runtime.agent.agent import Agent
 from partita.runtime.tools.tool import client_tool, tool
-from tests.server.clients.agents import Asking, answers, calls
+from tests.server.clients.agents import ApprovalAgent, answers, calls
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Chat
@@ -29,12 +29,12 @@ def switch_off(name: str) -> str:
 
 
 def tools_of(state: Any) -> list[tuple[str, str]]:
-    """The calls of the last message: the kind of part and its state."""
+    """The calls of the last message: the type of the part and its state."""
     return [(part["type"], part["state"]) for part in state.last["parts"] if part["type"].startswith("tool-")]
 
 
 @on_all_releases
-async def test_tools_of_the_server_run_step_by_step(site: ServeChat) -> None:
+async def test_server_tools_run_step_by_step(site: ServeChat) -> None:
     steps = [
         [says("I look."), calls("height", {"name": "Bell"}), calls("height", {"name": "Nowhere"})],
         [says("Once more."), calls("height", {"name": "Marten"})],
@@ -64,50 +64,50 @@ WALK = answers(
 
 
 async def give(chat: Chat, call_id: str, **output: Any) -> None:
-    """Give the output of a client's tool, by the name that the release has for it."""
+    """Send the output of a client tool, with the function of the release."""
     method = "addToolResult" if chat.site.browser.version == 5 else "addToolOutput"
     await chat.view.call(method, {"tool": "where_am_i", "toolCallId": call_id, **output})
 
 
 @on_all_releases
 @pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message"])
-async def test_a_tool_of_the_client_goes_on_by_itself(site: ServeChat, last_only: bool) -> None:
+async def test_the_run_continues_after_the_output_of_a_client_tool(site: ServeChat, last_only: bool) -> None:
     here = await site(Agent(WALK, tools=[WHERE]))
-    chat = await here.chat(goOn="tools", lastOnly=last_only)
-    asked = await chat.send("How far did I walk?")
-    assert tools_of(asked) == [("tool-where_am_i", "input-available")]
-    assert asked.messages == await here.stored()
+    chat = await here.chat(sendWhen="tools", lastOnly=last_only)
+    waiting = await chat.send("How far did I walk?")
+    assert tools_of(waiting) == [("tool-where_am_i", "input-available")]
+    assert waiting.messages == await here.stored()
     await give(chat, "c1", output={"north": 60.4})
-    await chat.finished(said=["And again."])
+    await chat.finished(texts=["And again."])
     await give(chat, "c2", state="output-error", errorText="no signal")
-    state = await chat.finished(said=["You have walked far."])
+    state = await chat.finished(texts=["You have walked far."])
     assert tools_of(state) == [("tool-where_am_i", "output-available"), ("tool-where_am_i", "output-error")]
     assert len(state.messages) == 2
 
 
-async def test_all_tools_of_the_client_are_waited_for(site: ServeChat) -> None:
+async def test_the_run_continues_after_the_outputs_of_all_client_tools(site: ServeChat) -> None:
     both = [calls("where_am_i", {}, "c1"), calls("where_am_i", {}, "c2")]
     model = answers(walk=[both, [says("Not far.")]])
-    chat = await (await site(Agent(model, tools=[WHERE]))).chat(goOn="tools")
+    chat = await (await site(Agent(model, tools=[WHERE]))).chat(sendWhen="tools")
     await chat.send("How far did I walk?")
     await give(chat, "c2", output="here")
-    half = await chat.view.until(said=["here"])
+    half = await chat.view.until(texts=["here"])
     assert [request.method for request in half.requests] == ["POST"]
     await give(chat, "c1", output="there")
-    state = await chat.finished(said=["Not far."])
+    state = await chat.finished(texts=["Not far."])
     assert [part.get("output") for part in state.last["parts"] if "toolCallId" in part] == ["there", "here"]
 
 
-async def test_an_output_may_come_after_the_page_was_loaded_anew(site: ServeChat) -> None:
+async def test_an_output_can_be_sent_after_a_reload(site: ServeChat) -> None:
     here = await site(Agent(WALK, tools=[WHERE]))
     await (await here.chat()).send("How far did I walk?")
-    chat = await here.load(goOn="tools")
+    chat = await here.load(sendWhen="tools")
     await give(chat, "c1", output="here")
-    state = await chat.finished(said=["And again."])
+    state = await chat.finished(texts=["And again."])
     assert len(state.messages) == 2
 
 
-async def test_a_call_that_has_no_output_is_left_behind(site: ServeChat) -> None:
+async def test_a_call_without_an_output_is_ended_by_the_next_message(site: ServeChat) -> None:
     model = answers(walk=[[calls("where_am_i", {}, "c1")]], never=[[says("All right.")]])
     here = await site(Agent(model, tools=[WHERE]))
     chat = await here.chat()
@@ -122,24 +122,26 @@ OFF = answers(dark=[[says("May I?"), calls("switch_off", {"name": "Bell"}, "c1")
 DECISIONS = {
     "allowed": (True, None, "output-available"),
     "refused": (False, None, "output-denied"),
-    "refused for a reason": (False, "ships are near", "output-denied"),
+    "denied with a reason": (False, "ships are near", "output-denied"),
 }
 
 
 @pytest.mark.parametrize("browser", [6, 7], indirect=True)
 @pytest.mark.parametrize(("approved", "reason", "end"), DECISIONS.values(), ids=DECISIONS)
-async def test_an_approval(site: ServeChat, approved: bool, reason: str | None, end: str) -> None:
+async def test_an_approval_continues_the_run(
+    site: ServeChat, approved: bool, reason: str | None, end: str
+) -> None:
     here = await site(Agent(OFF, tools=[switch_off]))
-    chat = await here.chat(goOn="approvals")
-    asked = await chat.send("Make it dark.")
-    assert tools_of(asked) == [("tool-switch_off", "approval-requested")]
-    assert asked.messages == await here.stored()
-    (call,) = [part for part in asked.last["parts"] if "approval" in part]
-    answer = {"id": call["approval"]["id"], "approved": approved}
+    chat = await here.chat(sendWhen="approvals")
+    waiting = await chat.send("Make it dark.")
+    assert tools_of(waiting) == [("tool-switch_off", "approval-requested")]
+    assert waiting.messages == await here.stored()
+    (call,) = [part for part in waiting.last["parts"] if "approval" in part]
+    response = {"id": call["approval"]["id"], "approved": approved}
     await chat.view.call(
-        "addToolApprovalResponse", answer if reason is None else {**answer, "reason": reason}
+        "addToolApprovalResponse", response if reason is None else {**response, "reason": reason}
     )
-    state = await chat.finished(said=["Good night."])
+    state = await chat.finished(texts=["Good night."])
     assert tools_of(state) == [("tool-switch_off", end)]
     (call,) = [part for part in state.last["parts"] if "approval" in part]
     assert (call["approval"]["approved"], call["approval"].get("reason")) == (approved, reason)
@@ -149,31 +151,33 @@ async def test_an_approval(site: ServeChat, approved: bool, reason: str | None, 
 
 
 @pytest.mark.parametrize("browser", [6, 7], indirect=True)
-async def test_an_approval_may_come_after_the_page_was_loaded_anew(site: ServeChat) -> None:
+async def test_an_approval_can_be_sent_after_a_reload(site: ServeChat) -> None:
     here = await site(Agent(OFF, tools=[switch_off]))
-    asked = await (await here.chat()).send("Make it dark.")
-    (call,) = [part for part in asked.last["parts"] if "approval" in part]
-    chat = await here.load(goOn="approvals", lastOnly=True)
+    waiting = await (await here.chat()).send("Make it dark.")
+    (call,) = [part for part in waiting.last["parts"] if "approval" in part]
+    chat = await here.load(sendWhen="approvals", lastOnly=True)
     await chat.view.call("addToolApprovalResponse", {"id": call["approval"]["id"], "approved": True})
-    state = await chat.finished(said=["Good night."])
+    state = await chat.finished(texts=["Good night."])
     assert tools_of(state) == [("tool-switch_off", "output-available")]
 
 
 @pytest.mark.parametrize("browser", [6, 7], indirect=True)
 @pytest.mark.parametrize(("approved", "end"), [(True, "output-available"), (False, "output-denied")])
-async def test_an_agent_that_asks_while_it_works(site: ServeChat, approved: bool, end: str) -> None:
-    chat = await (await site(Asking())).chat(goOn="approvals")
-    asked = await chat.send("Make it dark.")
-    assert tools_of(asked) == [("tool-switch_off", "approval-requested")]
+async def test_an_agent_can_request_approval_during_its_run(
+    site: ServeChat, approved: bool, end: str
+) -> None:
+    chat = await (await site(ApprovalAgent())).chat(sendWhen="approvals")
+    waiting = await chat.send("Make it dark.")
+    assert tools_of(waiting) == [("tool-switch_off", "approval-requested")]
     await chat.view.call("addToolApprovalResponse", {"id": "a1", "approved": approved})
-    state = await chat.finished(said=["Good night."])
+    state = await chat.finished(texts=["Good night."])
     assert tools_of(state) == [("tool-switch_off", end)]
     assert sorted(state.last["metadata"]["approvals"]["a1"]) == ["respondedAt", "respondedBy"]
     assert len(state.messages) == 2
 
 
 @pytest.mark.parametrize("browser", [5], indirect=True)
-async def test_a_client_that_knows_no_approvals_reads_on(site: ServeChat) -> None:
+async def test_a_client_without_approvals_reads_the_rest(site: ServeChat) -> None:
     chat = await (await site(Agent(OFF, tools=[switch_off]))).chat()
     await chat.send("Make it dark.")
     state = await chat.finished()

@@ -1,9 +1,9 @@
-// A component on the page that uses `useChat`, and what it has been given to draw.
+// A component on the page that uses `useChat`, and the state that it has rendered.
 
 import { createElement, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 
-import { change, tell } from './page.mjs';
+import { change, notify } from './page.mjs';
 
 const SETTLED = ['ready', 'error'];
 
@@ -30,7 +30,7 @@ export class View {
     this.#options = { ...options, onFinish: event => this.#finish(event) };
   }
 
-  /** Draw the component, with all that has happened until now; resolves when it is drawn. */
+  /** Render the component with all changes so far; resolves when it is rendered. */
   async draw() {
     const tick = ++this.#tick;
     const props = { release: this.#release, options: this.#options, tick, onDrawn: this.#show };
@@ -38,17 +38,17 @@ export class View {
     while (this.#drawn < tick) await change();
   }
 
-  /** Call what `useChat` gave, such as `sendMessage`; it goes on by itself. */
+  /** Call a function of `useChat`, such as `sendMessage`, without waiting for it. */
   call(method, args) {
     this.#running += 1;
     const call = Promise.resolve(this.#chat[method](...args));
     call.catch(error => this.rejected.push(String(error))).finally(() => {
       this.#running -= 1;
-      tell();
+      notify();
     });
   }
 
-  /** Whether all calls have returned and nothing is on its way. */
+  /** Whether all calls have returned and no response is pending. */
   get settled() {
     return this.#running === 0 && SETTLED.includes(this.#chat.status);
   }
@@ -59,7 +59,7 @@ export class View {
     return { messages, status, error: error?.message ?? null, statuses, finished, rejected };
   }
 
-  /** Take it off the page, and cut its connection as a browser does: 5 and 6 would read on without a page. */
+  /** Unmount it, and close its connection as a browser does: releases 5 and 6 would continue to read. */
   async close() {
     this.#root.unmount();
     await this.#chat.stop();
@@ -69,7 +69,7 @@ export class View {
     this.#chat = chat;
     this.#drawn = tick;
     if (this.statuses.at(-1) !== chat.status) this.statuses.push(chat.status);
-    tell();
+    notify();
   };
 
   #finish({ isAbort, isDisconnect, isError, finishReason }) {

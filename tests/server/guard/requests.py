@@ -1,4 +1,4 @@
-"""Requests by plain ASGI, to a guard with something trivial behind it."""
+"""ASGI requests to a guard around a trivial application."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ JSON = {"content-type": "application/json"}
 
 
 class Behind:
-    """An application that reads the body and says who asked."""
+    """An application that records bodies and callers."""
 
     def __init__(self) -> None:
         self.seen: list[Scope] = []
@@ -40,17 +40,17 @@ class Behind:
 
     @property
     def principal(self) -> Principal:
-        """Who asked last."""
+        """The caller of the last request."""
         found: Principal = self.seen[-1]["state"]["principal"]
         return found
 
 
 class Somebody:
-    """Everybody is Ada; or nobody is anybody."""
+    """Authenticates every caller as one principal, or no caller."""
 
     is_open = False
 
-    def __init__(self, principal: Principal | None = Principal("ada")) -> None:  # noqa: B008 # it is frozen
+    def __init__(self, principal: Principal | None = Principal("ada")) -> None:  # noqa: B008 # the default is immutable
         self.principal = principal
 
     async def __call__(self, scope: Scope) -> Principal | None:
@@ -58,19 +58,19 @@ class Somebody:
 
 
 def guarded(authenticate: Authenticator | None = None, **settings: Any) -> tuple[Guard, Behind]:
-    """A guard, and what is behind it."""
+    """A guard and the application behind it."""
     behind = Behind()
     return Guard(behind, Settings(**settings), authenticate or LoopbackAuth()), behind
 
 
 def client(guard: Guard, url: str = "http://localhost", address: str = "127.0.0.1") -> httpx.AsyncClient:
-    """A client that is at some address."""
+    """A client at an address."""
     transport = httpx.ASGITransport(app=guard, client=(address, 5000))
     return httpx.AsyncClient(transport=transport, base_url=url)
 
 
 class Answered(NamedTuple):
-    """What came back."""
+    """A response."""
 
     status: int
     headers: dict[str, str]
@@ -78,7 +78,7 @@ class Answered(NamedTuple):
 
     @property
     def problem(self) -> JsonObject:
-        """The details of the problem."""
+        """The problem details."""
         found: JsonObject = loads(self.body)
         return found
 
@@ -86,7 +86,7 @@ class Answered(NamedTuple):
 def scope_of(
     method: str = "GET", path: str = "/api/threads", headers: Iterable[tuple[bytes, bytes]] = (), **more: Any
 ) -> Scope:
-    """A request as a server hands it over."""
+    """The scope of a request, as a server creates it."""
     return {
         "type": "http",
         "asgi": {"version": "3.0"},
@@ -105,7 +105,7 @@ def scope_of(
 
 
 async def ask(guard: Guard, scope: Scope, body: Sequence[bytes] = (b"",), pause: float = 0.0) -> Answered:
-    """The answer to a request whose body comes piece by piece."""
+    """The response to a request whose body arrives in pieces."""
     sent: list[Message] = []
     waiting = [*body]
 
@@ -121,6 +121,6 @@ async def ask(guard: Guard, scope: Scope, body: Sequence[bytes] = (b"",), pause:
 
     await guard(scope, receive, send)
     starts = [event for event in sent if event["type"] == "http.response.start"]
-    assert len(starts) == 1, "answered once"
+    assert len(starts) == 1, "one response"
     headers = {name.decode(): value.decode() for name, value in starts[0]["headers"]}
     return Answered(starts[0]["status"], headers, b"".join(event.get("body", b"") for event in sent))

@@ -1,4 +1,4 @@
-"""Bodies: of a kind that is taken, no larger, slower or deeper than allowed. Else nothing has happened."""
+"""Bodies: their media type, size, time and depth are checked before the application is called."""
 
 import asyncio
 from typing import Any
@@ -47,10 +47,10 @@ KINDS: dict[tuple[str, str, str], int] = {
 }
 
 
-@each_row(("asked", "status"), KINDS.items(), ids=map(str, KINDS))
-async def test_a_body_is_of_a_kind_that_is_taken(asked: tuple[str, str, str], status: int) -> None:
+@each_row(("scope", "status"), KINDS.items(), ids=map(str, KINDS))
+async def test_a_body_needs_an_accepted_media_type(scope: tuple[str, str, str], status: int) -> None:
     guard, behind = guarded()
-    method, path, kind = asked
+    method, path, kind = scope
     async with client(guard) as asking:
         answered = await asking.request(method, path, content=b"{}", headers={"content-type": kind})
     assert answered.status_code == status
@@ -58,20 +58,20 @@ async def test_a_body_is_of_a_kind_that_is_taken(asked: tuple[str, str, str], st
 
 
 @each_row("method", ["POST", "DELETE", "PUT"])
-async def test_no_body_needs_no_kind(method: str) -> None:
+async def test_a_request_without_a_body_needs_no_media_type(method: str) -> None:
     guard, behind = guarded()
     async with client(guard) as asking:
         answered = await asking.request(method, "/api/chat/c/stop", headers={"content-type": "text/plain"})
     assert (answered.status_code, behind.bodies) == (200, [b""])
 
 
-async def test_a_body_that_was_not_announced_needs_its_kind_too() -> None:
+async def test_an_undeclared_body_needs_a_media_type() -> None:
     guard, behind = guarded()
     assert (await ask(guard, scope_of("POST", headers=[HOST]), [b"{", b"}"])).status == 415
     assert behind.seen == []
 
 
-async def test_a_compressed_body_is_not_taken() -> None:
+async def test_a_compressed_body_is_refused() -> None:
     guard, _ = guarded()
     async with client(guard) as asking:
         for coding, status in (("gzip", 415), ("identity", 200)):
@@ -85,10 +85,10 @@ SIZES: dict[str, tuple[Scope, list[bytes], int]] = {
     "just small enough": (scope_of("POST", headers=TYPED), [b"1" * 100], 200),
     "too large": (scope_of("POST", headers=TYPED), [b"1" * 101], 413),
     "too large in pieces": (scope_of("POST", headers=TYPED), [b"1" * 60, b"1" * 60, b"1"], 413),
-    "said to be too large": (scope_of("POST", headers=[*TYPED, (b"content-length", b"101")]), [b""], 413),
+    "declared to be too large": (scope_of("POST", headers=[*TYPED, (b"content-length", b"101")]), [b""], 413),
     "an upload": (scope_of("POST", "/api/import", UPLOAD), [b"1" * 500, b"1" * 500], 200),
     "an upload that is too large": (scope_of("POST", "/api/import", UPLOAD), [b"1" * 500] * 3, 413),
-    "an upload said to be too large": (
+    "an upload declared to be too large": (
         scope_of("POST", "/api/import", [*UPLOAD, (b"content-length", b"1001")]),
         [b""],
         413,
@@ -98,9 +98,9 @@ SIZES: dict[str, tuple[Scope, list[bytes], int]] = {
         [b"[" * 500],
         200,
     ),
-    "with a question": (scope_of("GET", headers=[HOST, (b"content-length", b"101")]), [b"1" * 101], 413),
-    "a length that is none": (scope_of("POST", headers=[*TYPED, (b"content-length", b"-1")]), [b""], 400),
-    "a length without end": (scope_of("POST", headers=[*TYPED, (b"content-length", b"9" * 40)]), [b""], 400),
+    "with a query": (scope_of("GET", headers=[HOST, (b"content-length", b"101")]), [b"1" * 101], 413),
+    "an invalid length": (scope_of("POST", headers=[*TYPED, (b"content-length", b"-1")]), [b""], 400),
+    "a very long length": (scope_of("POST", headers=[*TYPED, (b"content-length", b"9" * 40)]), [b""], 400),
     "two lengths": (
         scope_of("POST", headers=[*TYPED, (b"content-length", b"2"), (b"content-length", b"3")]),
         [b"{}"],
@@ -110,7 +110,7 @@ SIZES: dict[str, tuple[Scope, list[bytes], int]] = {
 
 
 @each_row(("scope", "body", "status"), SIZES.values(), ids=SIZES)
-async def test_a_body_is_no_larger_than_allowed(scope: Scope, body: list[bytes], status: int) -> None:
+async def test_a_body_over_the_size_limit_is_refused(scope: Scope, body: list[bytes], status: int) -> None:
     guard, behind = guarded(limits=SMALL)
     answered = await ask(guard, scope, body)
     assert answered.status == status
@@ -118,7 +118,7 @@ async def test_a_body_is_no_larger_than_allowed(scope: Scope, body: list[bytes],
     assert (answered.headers.get("connection") == "close") == (status == 413)
 
 
-async def test_a_slow_body_is_not_waited_for() -> None:
+async def test_a_slow_body_is_refused() -> None:
     guard, behind = guarded(limits=SMALL)
     for scope in (scope_of("POST", headers=TYPED), scope_of("POST", "/api/import", UPLOAD)):
         answered = await ask(guard, scope, [b"1"] * 90, pause=0.05)
@@ -126,7 +126,7 @@ async def test_a_slow_body_is_not_waited_for() -> None:
     assert behind.bodies == []
 
 
-async def test_the_time_for_a_body_is_not_that_for_an_answer() -> None:
+async def test_the_time_limit_of_the_body_does_not_limit_the_response() -> None:
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         await asyncio.sleep(0.3)
@@ -139,7 +139,7 @@ async def test_the_time_for_a_body_is_not_that_for_an_answer() -> None:
         assert (await ask(guard, scope, [b"1"])).status == 200
 
 
-async def test_a_client_that_leaves_is_not_answered() -> None:
+async def test_a_disconnected_client_gets_no_response() -> None:
     guard, behind = guarded()
     sent: list[Message] = []
 
@@ -153,7 +153,7 @@ async def test_a_client_that_leaves_is_not_answered() -> None:
     assert (sent, behind.seen) == ([], [])
 
 
-async def test_an_answer_that_has_begun_is_not_begun_again() -> None:
+async def test_a_started_response_is_not_started_again() -> None:
     async def early(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         while (await receive()).get("more_body"):
@@ -174,21 +174,21 @@ DEPTHS: dict[bytes, int] = {
 
 
 @each_row(("body", "status"), DEPTHS.items(), ids=["fits", "deep", "objects", "text", "large"])
-async def test_json_is_no_deeper_than_allowed(body: bytes, status: int) -> None:
+async def test_json_over_the_depth_limit_is_refused(body: bytes, status: int) -> None:
     guard, behind = guarded(limits=SMALL)
     async with client(guard) as asking:
         answered = await asking.post("/x", content=body, headers=JSON)
     assert (answered.status_code, len(behind.seen)) == (status, status == 200)
 
 
-async def test_a_large_body_is_looked_at_too() -> None:
+async def test_a_large_body_is_checked_too() -> None:
     guard, _ = guarded()
     async with client(guard) as asking:
         for body, status in ((b"[" * 2_000_000, 400), (b"[" + b"[]," * 500_000 + b"1]", 200)):
             assert (await asking.post("/x", content=body, headers=JSON)).status_code == status
 
 
-async def test_the_body_arrives_whole_then_what_comes_after() -> None:
+async def test_the_application_receives_the_body_then_later_messages() -> None:
     events: list[Message] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -204,14 +204,14 @@ async def test_the_body_arrives_whole_then_what_comes_after() -> None:
 
 
 @given(pieces=st.lists(st.binary(max_size=30), min_size=1, max_size=6))
-async def test_an_upload_arrives_as_it_was_sent(pieces: list[bytes]) -> None:
+async def test_an_upload_is_passed_on_unchanged(pieces: list[bytes]) -> None:
     guard, behind = guarded(limits=SMALL)
     answered = await ask(guard, scope_of("POST", "/api/blobs/x", UPLOAD), pieces)
     assert (answered.status, behind.bodies) == (200, [b"".join(pieces)])
 
 
 @given(text=st.binary(max_size=60))
-def test_no_kind_is_an_error(text: bytes) -> None:
+def test_any_content_type_is_parsed_without_an_error(text: bytes) -> None:
     assert isinstance(is_upload("/api/import", media_type(text)), bool)
 
 
@@ -221,19 +221,19 @@ HEADS: dict[str, tuple[dict[str, Any], int]] = {
     "headers that are too large": ({"headers": [HOST, (b"x", b"y" * 32 * 1024)]}, 431),
     "a long target": ({"path": "/" + "a" * 16 * 1024, "headers": [HOST]}, 414),
     "a long query": ({"query_string": b"a" * 16 * 1024, "headers": [HOST]}, 414),
-    "a target that is just short enough": ({"path": "/" + "a" * (16 * 1024 - 1), "headers": [HOST]}, 200),
-    "a short path, written long": ({"raw_path": b"/%61" * 5000, "headers": [HOST]}, 414),
+    "a target of the largest length": ({"path": "/" + "a" * (16 * 1024 - 1), "headers": [HOST]}, 200),
+    "a short path with a long encoding": ({"raw_path": b"/%61" * 5000, "headers": [HOST]}, 414),
 }
 
 
-@each_row(("asked", "status"), HEADS.values(), ids=HEADS)
-async def test_a_head_is_no_larger_than_allowed(asked: dict[str, Any], status: int) -> None:
+@each_row(("scope", "status"), HEADS.values(), ids=HEADS)
+async def test_a_head_over_its_limits_is_refused(scope: dict[str, Any], status: int) -> None:
     guard, _ = guarded()
-    assert (await ask(guard, scope_of(**asked))).status == status
+    assert (await ask(guard, scope_of(**scope))).status == status
 
 
 async def test_json_with_too_many_values_is_refused(store: Store) -> None:
-    """Each takes far more memory than its bytes, in whatever reads it."""
+    """A decoded value takes far more memory than its bytes."""
     app = asgi(None, store=store, limits=Limits(values=100))
     async with app.lifespan(), client_of(app) as client:
         metadata = {"a": [[]] * 100}

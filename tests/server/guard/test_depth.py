@@ -1,4 +1,4 @@
-"""How deep JSON is nested: as deep as a reader finds it, whatever stands in its strings."""
+"""The nesting depth of JSON is measured without decoding, whatever its strings contain."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,14 +10,14 @@ from tests.tables import each_row
 
 
 def depth(value: Json) -> int:
-    """The depth, by looking at the value."""
+    """The depth of a decoded value."""
     if is_object(value):
         return 1 + max(map(depth, value.values()), default=0)
     return 1 + max(map(depth, value), default=0) if is_array(value) else 0
 
 
 def reference(text: bytes) -> int:
-    """The depth, byte by byte."""
+    """The depth of JSON text, byte by byte."""
     height = deepest = 0
     inside = escaped = False
     for byte in text:
@@ -54,14 +54,14 @@ def test_chains_of_every_depth(shape: list[int], limit: int) -> None:
 
 
 @given(value=JSON, cut=st.integers(0, 400), limit=st.integers(0, 6))
-def test_what_ends_too_soon_does_not_pass_when_it_is_deep(value: Json, cut: int, limit: int) -> None:
+def test_truncated_json_that_is_too_deep_is_found(value: Json, cut: int, limit: int) -> None:
     text = dumps(value)[:cut]
     if reference(text) > limit:
         assert is_deeper(text, limit)
 
 
 @given(text=st.binary(), limit=st.integers(0, 5))
-def test_no_bytes_are_an_error(text: bytes, limit: int) -> None:
+def test_any_bytes_are_checked_without_an_error(text: bytes, limit: int) -> None:
     assert is_deeper(text, limit) in (True, False)
 
 
@@ -87,20 +87,20 @@ CASES: dict[str, tuple[bytes, int, bool]] = {
 
 
 @each_row(("text", "limit", "deeper"), CASES.values(), ids=CASES)
-def test_cases(text: bytes, limit: int, deeper: bool) -> None:
+def test_examples(text: bytes, limit: int, deeper: bool) -> None:
     assert is_deeper(text, limit) is deeper
 
 
-def marks(value: Json) -> int:
-    """How many values there are, as they are counted: one for each list and object, and for each comma."""
+def value_count(value: Json) -> int:
+    """The number of values as it is counted: one for each list, each object and each comma."""
     if not is_object(value) and not is_array(value):
         return 0
     inner = list(value.values()) if is_object(value) else value
-    return 1 + max(len(inner) - 1, 0) + sum(map(marks, inner))
+    return 1 + max(len(inner) - 1, 0) + sum(map(value_count, inner))
 
 
 @given(JSON)
-def test_values_are_counted_whatever_strings_hold(value: Json) -> None:
+def test_values_are_counted_whatever_strings_contain(value: Json) -> None:
     text = dumps(value)
-    assert not has_more_values(text, marks(value))
-    assert marks(value) == 0 or has_more_values(text, marks(value) - 1)
+    assert not has_more_values(text, value_count(value))
+    assert value_count(value) == 0 or has_more_values(text, value_count(value) - 1)

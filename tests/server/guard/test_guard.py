@@ -1,4 +1,4 @@
-"""The guard as a whole: who passes, as whom, and what the others are told."""
+"""The guard as a whole: which requests pass, with which principal, and how others are refused."""
 
 import logging
 
@@ -19,7 +19,7 @@ HOST = (b"host", b"localhost")
 SECRET = "pk_0123456789abcdef_" + "s3cr3t" * 7 + "x"
 
 
-async def test_who_asks_is_told_to_what_is_behind() -> None:
+async def test_the_application_receives_the_principal() -> None:
     guard, behind = guarded(Somebody(Principal("ada", "read")))
     scope = scope_of(headers=[HOST], state={"mine": 1})
     await ask(guard, scope)
@@ -29,7 +29,7 @@ async def test_who_asks_is_told_to_what_is_behind() -> None:
     assert behind.principal == Principal("ada", "read")
 
 
-async def test_nobody_is_refused_with_a_problem() -> None:
+async def test_an_unknown_caller_is_refused_with_problem_details() -> None:
     guard, behind = guarded(Somebody(None))
     async with client(guard) as asking:
         answered = await asking.post("/api/chat", json={})
@@ -44,7 +44,7 @@ async def test_nobody_is_refused_with_a_problem() -> None:
     assert behind.seen == []
 
 
-async def test_others_than_this_machine_need_a_key() -> None:
+async def test_other_machines_need_a_key() -> None:
     guard, behind = guarded()
     async with client(guard, address="192.0.2.7") as asking:
         answered = await asking.get("/api/threads")
@@ -56,7 +56,7 @@ async def test_others_than_this_machine_need_a_key() -> None:
 
 
 @each_row("path", ["/healthz", "/readyz"])
-async def test_health_is_for_anyone_and_anyone_owns_nothing(path: str) -> None:
+async def test_health_needs_no_authentication_and_its_caller_owns_nothing(path: str) -> None:
     guard, behind = guarded(Somebody(None))
     async with client(guard, address="192.0.2.7") as asking:
         assert (await asking.get(path)).status_code == 200
@@ -71,13 +71,18 @@ METRICS: dict[str, tuple[Principal | None, str, str, int]] = {
     "an admin of one resource": (Principal("ada", "admin", "k"), "192.0.2.7", "app.example", 403),
     "a writer": (Principal("ada", "write", "k"), "192.0.2.7", "app.example", 403),
     "nobody": (None, "192.0.2.7", "localhost", 401),
-    "nobody at this machine": (None, "127.0.0.1", "localhost", 401),  # a proxy here may ask for others
+    "no principal on this machine": (
+        None,
+        "127.0.0.1",
+        "localhost",
+        401,
+    ),  # a local proxy may forward requests of others
 }
 
 
 @each_row("path", ["/metrics", "/metrics/", "//metrics"])
 @each_row(("principal", "address", "host", "status"), METRICS.values(), ids=METRICS)
-async def test_metrics_are_for_who_may_see_everything(
+async def test_metrics_need_an_admin_of_all_owners(
     path: str, principal: Principal | None, address: str, host: str, status: int
 ) -> None:
     guard, _ = guarded(Somebody(principal))
@@ -85,7 +90,7 @@ async def test_metrics_are_for_who_may_see_everything(
     assert (await ask(guard, scope)).status == status
 
 
-async def test_an_answer_keeps_its_headers_and_gets_one() -> None:
+async def test_a_response_keeps_its_headers_and_gets_another() -> None:
     guard, _ = guarded()
     async with client(guard) as asking:
         answered = await asking.get("/api/threads")
@@ -93,7 +98,7 @@ async def test_an_answer_keeps_its_headers_and_gets_one() -> None:
     assert answered.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_header_that_is_there_is_not_sent_twice() -> None:
+async def test_an_existing_header_is_not_sent_twice() -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(b"x-content-type-options", b"nosniff")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -104,7 +109,7 @@ async def test_a_header_that_is_there_is_not_sent_twice() -> None:
     assert answered.headers.get_list("x-content-type-options") == ["nosniff"]
 
 
-async def test_what_the_application_raises_is_its_own() -> None:
+async def test_errors_of_the_application_are_not_caught() -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         raise KeyError("mine")
 
@@ -113,7 +118,7 @@ async def test_what_the_application_raises_is_its_own() -> None:
 
 
 class Failing:
-    """Finding out who asks goes wrong."""
+    """An authenticator that raises an error."""
 
     is_open = False
 
@@ -124,7 +129,7 @@ class Failing:
         raise self.error
 
 
-async def test_a_store_that_is_gone_is_told_without_where_it_was() -> None:
+async def test_an_unavailable_store_is_reported_without_its_location() -> None:
     gone = UnavailableError("the database is gone", where="postgresql://user:password@db")
     guard, _ = guarded(Failing(gone))
     answered = await ask(guard, scope_of(headers=[HOST]))
@@ -132,7 +137,7 @@ async def test_a_store_that_is_gone_is_told_without_where_it_was() -> None:
     assert b"password" not in answered.body
 
 
-async def test_a_problem_of_ones_own_is_told() -> None:
+async def test_a_problem_raised_by_the_user_function_is_sent() -> None:
     guard, _ = guarded(Failing(Problem(402, "the bill is not paid", headers={"x-bill": "7"})))
     answered = await ask(guard, scope_of(headers=[HOST]))
     assert (answered.status, answered.problem["detail"], answered.headers["x-bill"]) == (
@@ -142,7 +147,7 @@ async def test_a_problem_of_ones_own_is_told() -> None:
     )
 
 
-async def test_no_secret_is_logged_or_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_secrets_are_neither_logged_nor_sent(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
 
     def broken(connection: Connection) -> str:
@@ -165,11 +170,11 @@ async def test_no_secret_is_logged_or_told(caplog: pytest.LogCaptureFixture) -> 
     assert SECRET not in caplog.text
     assert not any(SECRET.encode() in body for body in said)
     assert "ValueError during authentication" in caplog.text
-    assert "in broken" in caplog.text  # where it was is told
+    assert "in broken" in caplog.text  # the log has the location
     assert b"urn:uuid:" in said[0]
 
 
-async def test_there_are_no_web_sockets() -> None:
+async def test_web_sockets_are_refused() -> None:
     sent: list[Message] = []
 
     async def send(event: Message) -> None:
@@ -184,8 +189,8 @@ async def test_there_are_no_web_sockets() -> None:
     assert app.state is None
 
 
-async def test_refusals_come_before_the_body_is_read() -> None:
-    """Who may not ask cannot make the server read."""
+async def test_requests_are_refused_before_the_body_is_read() -> None:
+    """A refused caller cannot make the server read a body."""
     for guard, _ in (guarded(Somebody(None)), guarded(Somebody())):
         reads = 0
 
@@ -204,7 +209,7 @@ async def test_refusals_come_before_the_body_is_read() -> None:
         assert (sent[0]["status"] in (401, 415), reads) == (True, 0)
 
 
-async def test_json_passes_through() -> None:
+async def test_json_is_passed_on() -> None:
     guard, behind = guarded()
     async with client(guard) as asking:
         await asking.post("/x", content=b'{"a": [1]}', headers=JSON)

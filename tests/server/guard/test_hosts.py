@@ -1,4 +1,4 @@
-"""Under which names a server answers: a name that leads here by somebody's DNS is none of ours."""
+"""Host names of the server: other names that resolve to this machine are refused."""
 
 import ipaddress
 import re
@@ -55,7 +55,7 @@ AUTHORITIES: dict[bytes, Authority | None] = {
 
 
 @each_row(("text", "found"), AUTHORITIES.items(), ids=map(repr, AUTHORITIES))
-def test_a_host_is_read(text: bytes, found: Authority | None) -> None:
+def test_a_host_header_is_parsed(text: bytes, found: Authority | None) -> None:
     assert parse_authority(text) == found
 
 
@@ -64,18 +64,14 @@ PORTS = st.none() | st.integers(0, 65535)
 
 
 @given(labels=st.lists(LABELS, min_size=1, max_size=4), port=PORTS, dot=st.booleans(), upper=st.booleans())
-def test_a_name_is_the_same_however_it_is_written(
-    labels: list[str], port: int | None, dot: bool, upper: bool
-) -> None:
+def test_spellings_of_a_name_are_equal(labels: list[str], port: int | None, dot: bool, upper: bool) -> None:
     name = ".".join(labels)
     text = (name.upper() if upper else name) + ("." if dot else "") + ("" if port is None else f":{port}")
     assert parse_authority(text.encode()) == Authority(name, port)
 
 
 @given(address=st.ip_addresses(v=6), port=PORTS)
-def test_an_address_is_the_same_however_it_is_written(
-    address: ipaddress.IPv6Address, port: int | None
-) -> None:
+def test_spellings_of_an_address_are_equal(address: ipaddress.IPv6Address, port: int | None) -> None:
     for text in (address.compressed, address.exploded, address.exploded.upper()):
         whole = f"[{text}]" + ("" if port is None else f":{port}")
         assert parse_authority(whole.encode()) == Authority(str(address), port)
@@ -85,7 +81,7 @@ HERE = re.compile(rb"(localhost\.?|127(\.[0-9]+){3}\.?|\[[0-9a-f:.]+\])(:[0-9]*)
 
 
 @given(text=st.binary(max_size=40) | st.text(alphabet="localhst127.:[]@%#/\\", max_size=20).map(str.encode))
-def test_whatever_passes_for_this_machine_is_written_as_this_machine(text: bytes) -> None:
+def test_only_names_of_this_machine_are_local(text: bytes) -> None:
     found = parse_authority(text)
     if found is not None and is_loopback(found.host):
         assert HERE.fullmatch(text)
@@ -115,7 +111,9 @@ OPEN: dict[str, int] = {
 
 @each_row(("host", "status"), OPEN.items(), ids=OPEN)
 @each_row("method", ["GET", "POST"])
-async def test_without_keys_only_names_of_this_machine(host: str, status: int, method: str) -> None:
+async def test_without_keys_only_names_of_this_machine_are_allowed(
+    host: str, status: int, method: str
+) -> None:
     guard, behind = guarded()
     answered = await ask(guard, scope_of(method, headers=[(b"host", host.encode())]))
     assert answered.status == status
@@ -138,51 +136,49 @@ NAMED: dict[str, int] = {
 
 @each_row(("host", "status"), NAMED.items(), ids=NAMED)
 @each_row("open_", [True, False], ids=["open", "with keys"])
-async def test_names_that_were_given(host: str, status: int, open_: bool) -> None:
+async def test_configured_names_are_allowed(host: str, status: int, open_: bool) -> None:
     guard, _ = guarded(None if open_ else Somebody(), hosts=("App.Example", "*.example.org"))
     assert (await ask(guard, scope_of(headers=[(b"host", host.encode())]))).status == status
 
 
-async def test_with_keys_any_name_will_do() -> None:
+async def test_with_keys_any_name_is_allowed() -> None:
     guard, _ = guarded(Somebody())
     assert (await ask(guard, scope_of(headers=[(b"host", b"anything.example")]))).status == 200
     assert (await ask(guard, scope_of(headers=[(b"host", b"a b")]))).status == 400
 
 
-async def test_whoever_looks_after_the_server_may_use_its_address() -> None:
+async def test_monitoring_may_use_the_address_of_the_server() -> None:
     guard, _ = guarded(Somebody(), hosts=("app.example",))
     assert (await ask(guard, scope_of(path="/healthz", headers=[(b"host", b"10.0.0.7:80")]))).status == 200
     assert (await ask(guard, scope_of(path="/api", headers=[(b"host", b"10.0.0.7:80")]))).status == 403
 
 
-UNCLEAR = {
+AMBIGUOUS = {
     "no host": scope_of(),
     "two hosts": scope_of(headers=[(b"host", b"localhost"), (b"host", b"evil.example")]),
     "the same host twice": scope_of(headers=[(b"host", b"localhost"), (b"host", b"localhost")]),
-    "a whole address as the target": scope_of(
-        path="http://evil.example/api", headers=[(b"host", b"localhost")]
-    ),
-    "a star as the target": scope_of("OPTIONS", "*", headers=[(b"host", b"localhost")]),
+    "a full URL as the target": scope_of(path="http://evil.example/api", headers=[(b"host", b"localhost")]),
+    "an asterisk as the target": scope_of("OPTIONS", "*", headers=[(b"host", b"localhost")]),
     "an authority as the target": scope_of("CONNECT", "evil.example:443", [(b"host", b"localhost")]),
 }
 
 
-@each_row("scope", UNCLEAR.values(), ids=UNCLEAR)
-async def test_what_is_unclear_is_refused(scope: dict[str, object]) -> None:
+@each_row("scope", AMBIGUOUS.values(), ids=AMBIGUOUS)
+async def test_an_ambiguous_host_is_refused(scope: dict[str, object]) -> None:
     guard, behind = guarded()
     assert (await ask(guard, scope)).status == 400
     assert behind.seen == []
 
 
 @each_row("host", ["", "app.example:80", "https://app.example", "*", "*.*.x", "a b", "*."])
-def test_a_name_that_makes_no_sense_is_refused_at_once(host: str) -> None:
+def test_an_invalid_configured_name_is_refused_at_start(host: str) -> None:
     with pytest.raises(PartitaError) as caught:
         guarded(hosts=(host,))
     assert caught.value.where == "hosts"
     assert caught.value.hint
 
 
-async def test_a_star_is_any_name_with_keys() -> None:
+async def test_an_asterisk_allows_any_name_with_keys() -> None:
     guard, _ = guarded(Somebody(), hosts=("*",))
     async with client(guard, "http://whatever.example") as asking:
         assert (await asking.get("/api/threads")).status_code == 200

@@ -1,4 +1,4 @@
-"""Keys, with a real store behind them."""
+"""Authentication by keys in a real store."""
 
 import hmac
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from tests.tables import each_row
 
 
 class Clock:
-    """A clock that the test moves."""
+    """A clock that the test sets."""
 
     now = 100.0
 
@@ -37,25 +37,25 @@ def bearer(text: str) -> list[tuple[bytes, bytes]]:
 
 SHOWN: dict[str, tuple[list[tuple[bytes, bytes]], str]] = {
     "as a bearer": ([(b"authorization", b"Bearer pk_a_b")], "pk_a_b"),
-    "in small letters": ([(b"authorization", b"bearer  pk_a_b ")], "pk_a_b"),
-    "in a header of its own": ([(b"x-api-key", b"pk_a_b")], "pk_a_b"),
-    "both: the bearer counts": ([(b"x-api-key", b"pk_x"), (b"authorization", b"Bearer pk_a")], "pk_a"),
+    "in lower case": ([(b"authorization", b"bearer  pk_a_b ")], "pk_a_b"),
+    "in the header `x-api-key`": ([(b"x-api-key", b"pk_a_b")], "pk_a_b"),
+    "both: the bearer token is used": ([(b"x-api-key", b"pk_x"), (b"authorization", b"Bearer pk_a")], "pk_a"),
     "beside another scheme": ([(b"authorization", b"Basic eA=="), (b"x-api-key", b"pk_a")], "pk_a"),
     "another scheme": ([(b"authorization", b"Basic eA==")], ""),
     "no scheme": ([(b"authorization", b"pk_a_b")], ""),
     "twice": ([(b"authorization", b"Bearer a"), (b"authorization", b"Bearer b")], ""),
-    "no bytes of a text": ([(b"x-api-key", b"\xff\xfe")], "ÿþ"),
+    "bytes that are not text": ([(b"x-api-key", b"\xff\xfe")], "ÿþ"),
     "a kilobyte": ([(b"x-api-key", b"a" * 1024)], ""),
     "nothing": ([], ""),
 }
 
 
 @each_row(("headers", "text"), SHOWN.values(), ids=SHOWN)
-def test_a_key_is_found(headers: list[tuple[bytes, bytes]], text: str) -> None:
+def test_the_key_of_a_request_is_found(headers: list[tuple[bytes, bytes]], text: str) -> None:
     assert key_in(headers) == text
 
 
-async def test_a_key_says_who_asks(store: Store) -> None:
+async def test_a_key_identifies_its_caller(store: Store) -> None:
     auth = KeyAuth(lambda: store)
     hers = await store.keys.create("ada", "read")
     everyones = await store.keys.create(role="admin")
@@ -71,7 +71,7 @@ async def test_a_revoked_key_stops_working_within_two_seconds(store: Store) -> N
     scope = scope_of(headers=bearer(made.text))
     assert await auth(scope)
     await store.keys.revoke(made.key.id)
-    assert await auth(scope)  # for a moment it is remembered
+    assert await auth(scope)  # it is cached for a moment
     clock.now += CACHE_SECONDS
     assert await auth(scope) is None
     assert CACHE_SECONDS <= 2
@@ -95,33 +95,33 @@ async def test_memory_is_bounded_and_holds_no_secret(store: Store, monkeypatch: 
     assert not any(one.text[-20:] in repr(auth.known) for one in made)
 
 
-async def test_the_store_is_asked_once_for_many_requests(
+async def test_the_store_is_queried_once_for_many_requests(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = _counted(store, monkeypatch)
+    lookups = _lookups(store, monkeypatch)
     auth = KeyAuth(lambda: store, clock=Clock())
     made = await store.keys.create("ada")
     for _ in range(5):
         await auth(scope_of(headers=bearer(made.text)))
-    assert asked == [made.text]
+    assert lookups == [made.text]
 
 
-async def test_whatever_is_wrong_gets_the_same_answer_for_the_same_work(
+async def test_all_invalid_keys_are_refused_with_the_same_work(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expired = await store.keys.create("ada", expires_at=datetime.now(UTC) + timedelta(microseconds=200_000))
     revoked, good = await store.keys.create("ada"), await store.keys.create("ada")
     await store.keys.revoke(revoked.key.id)
     monkeypatch.setattr(store, "clock", lambda: datetime.now(UTC) + timedelta(days=1))
-    asked = _counted(store, monkeypatch)
+    lookups = _lookups(store, monkeypatch)
     compared: list[object] = []
     compare = hmac.compare_digest
 
-    def noted(one: Any, other: Any) -> bool:
+    def lookup(one: Any, other: Any) -> bool:
         compared.append(one)
         return compare(one, other)
 
-    monkeypatch.setattr(hmac, "compare_digest", noted)
+    monkeypatch.setattr(hmac, "compare_digest", lookup)
     guard, behind = guarded(KeyAuth(lambda: store))
     wrong: dict[str, dict[str, str]] = {
         "missing": {},
@@ -138,18 +138,18 @@ async def test_whatever_is_wrong_gets_the_same_answer_for_the_same_work(
             answers.append((answered.status_code, answered.content, sorted(answered.headers.items())))
     assert answers == [answers[0]] * len(wrong)
     assert answers[0][0] == 401
-    assert len(asked) == len(compared) == len(wrong)
+    assert len(lookups) == len(compared) == len(wrong)
     assert behind.seen == []
 
 
-def _counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that the store is asked about from now on."""
-    asked: list[str] = []
+def _lookups(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The keys that are looked up in the store from now on."""
+    lookups: list[str] = []
     check = store.keys.check
 
-    async def noted(text: str) -> Any:
-        asked.append(text)
+    async def lookup(text: str) -> Any:
+        lookups.append(text)
         return await check(text)
 
-    monkeypatch.setattr(store.keys, "check", noted)
-    return asked
+    monkeypatch.setattr(store.keys, "check", lookup)
+    return lookups

@@ -1,4 +1,4 @@
-"""This machine, and nobody else."""
+"""Without keys, only this machine is served."""
 
 import pytest
 from hypothesis import given
@@ -32,39 +32,39 @@ ELSEWHERE = [
 
 
 @each_row("host", HERE)
-def test_addresses_of_this_machine(host: str) -> None:
+def test_addresses_of_this_machine_are_loopback(host: str) -> None:
     assert is_loopback(host)
 
 
 @each_row("host", ELSEWHERE)
-def test_addresses_elsewhere(host: str) -> None:
+def test_other_addresses_are_not_loopback(host: str) -> None:
     assert not is_loopback(host)
 
 
 @given(address=st.ip_addresses(network="127.0.0.0/8"))
-def test_a_whole_network_leads_back(address: object) -> None:
+def test_the_network_127_is_loopback(address: object) -> None:
     assert is_loopback(str(address))
     assert is_loopback(f"::ffff:{address}")
 
 
 @given(address=st.ip_addresses(v=4).filter(lambda address: not str(address).startswith("127.")))
-def test_all_others_do_not(address: object) -> None:
+def test_all_other_networks_are_not_loopback(address: object) -> None:
     assert not is_loopback(str(address))
     assert not is_loopback(f"::ffff:{address}")
 
 
 ENDS = {
     "both here": (("127.0.0.1", 80), ("127.0.0.1", 5), True),
-    "both here, the new way": (("::1", 80, 0, 0), ("::1", 5), True),
-    "asked from elsewhere": (("127.0.0.1", 80), ("10.0.0.2", 5), False),
-    "asked for at an address others reach": (("10.0.0.1", 80), ("127.0.0.1", 5), False),
+    "both here, IPv6": (("::1", 80, 0, 0), ("::1", 5), True),
+    "a client elsewhere": (("127.0.0.1", 80), ("10.0.0.2", 5), False),
+    "at an address that others can reach": (("10.0.0.1", 80), ("127.0.0.1", 5), False),
     "a Unix socket": (("/run/partita.sock", None), None, False),
-    "not known": (None, None, False),
+    "unknown": (None, None, False),
 }
 
 
 @each_row(("server", "client", "here"), ENDS.values(), ids=ENDS)
-async def test_both_ends_are_here(server: object, client: object, here: bool) -> None:
+async def test_both_ends_of_a_connection_must_be_local(server: object, client: object, here: bool) -> None:
     scope = scope_of(server=server, client=client)
     assert await LoopbackAuth()(scope) == (LOCAL if here else None)
 
@@ -94,8 +94,8 @@ def request(*headers: tuple[str, str], client: str = "127.0.0.1") -> Scope:
 
 
 @each_row("header", PROXIED, ids=map(str, PROXIED))
-async def test_what_a_proxy_passed_on_is_not_local(header: tuple[str, str]) -> None:
-    """Whatever it says of its client: anyone can write that."""
+async def test_a_forwarded_request_is_not_local(header: tuple[str, str]) -> None:
+    """Its header about the client is not trusted: anyone can send it."""
     assert await LoopbackAuth()(request(header)) is None
     assert await LoopbackAuth()(request(("x-other", "192.0.2.1"))) == LOCAL
 
@@ -104,7 +104,7 @@ TRUSTED: dict[str, tuple[bool | list[str], str, str, bool]] = {
     "any proxy, here": (True, "127.0.0.1", "127.0.0.1", True),
     "any proxy, with a port": (True, "[::1]:4711", "::1", True),
     "any proxy, elsewhere": (True, "192.0.2.1", "192.0.2.1", False),
-    "what the client wrote": (True, "127.0.0.1, 192.0.2.1", "192.0.2.1", False),
+    "an address written by the client": (True, "127.0.0.1, 192.0.2.1", "192.0.2.1", False),
     "no address": (True, "", "", False),
     "this machine": (["127.0.0.1"], "127.0.0.1", "127.0.0.1", True),
     "a chain": (["127.0.0.0/8", "10.0.0.0/8"], "127.0.0.1, 192.0.2.1, 10.0.0.9", "192.0.2.1", False),
@@ -113,19 +113,21 @@ TRUSTED: dict[str, tuple[bool | list[str], str, str, bool]] = {
 
 
 @each_row(("trust", "value", "client", "here"), TRUSTED.values(), ids=TRUSTED)
-def test_a_trusted_proxy_says_who_the_client_is(
+def test_a_trusted_proxy_names_the_client(
     trust: bool | list[str], value: str, client: str, here: bool
 ) -> None:
     proxies, scope = Proxies(trust), request(("x-forwarded-for", value), ("x-forwarded-host", "a.example"))
     assert proxies.client_of(scope) == client
     assert proxies.is_local(scope) is here
-    assert not proxies.is_local(request(("x-forwarded-host", "a.example"))), "it says nothing of the client"
+    assert not proxies.is_local(request(("x-forwarded-host", "a.example"))), (
+        "without an address of the client"
+    )
     assert proxies.client_of(request(("x-forwarded-for", value), client="192.0.2.9")) == (
         client if trust is True else "192.0.2.9"
     )
 
 
-def test_only_networks_can_be_trusted() -> None:
+def test_only_networks_can_be_configured_as_trusted() -> None:
     with pytest.raises(PartitaError, match="is not a network"):
         Proxies(["proxy.example"])
 

@@ -1,4 +1,4 @@
-"""Which pages may use a server: its own, and those that were named. All others are refused."""
+"""Origins of pages: the server's own and configured ones are allowed, all others are refused."""
 
 import pytest
 from hypothesis import given
@@ -36,35 +36,35 @@ FOREIGN = (
 @each_row("method", METHODS)
 async def test_a_page_of_another_site_is_refused(origin: str, method: str) -> None:
     guard, behind = guarded()
-    answered = await ask(guard, scope_of(method, headers=[HOST, (b"origin", origin.encode())]))
-    assert (answered.status, behind.seen) == (403, [])
-    assert "access-control-allow-origin" not in answered.headers
-    assert method == "HEAD" or "origins=" in str(answered.problem["hint"])
+    preflight = await ask(guard, scope_of(method, headers=[HOST, (b"origin", origin.encode())]))
+    assert (preflight.status, behind.seen) == (403, [])
+    assert "access-control-allow-origin" not in preflight.headers
+    assert method == "HEAD" or "origins=" in str(preflight.problem["hint"])
 
 
 OWN = {
     "the same": ("http", b"localhost:7272", b"http://localhost:7272"),
-    "in capitals": ("http", b"localhost:7272", b"HTTP://LOCALHOST:7272"),
-    "a port that need not be told": ("http", b"app.example", b"http://app.example:80"),
-    "told by the host alone": ("http", b"app.example:80", b"http://app.example"),
-    "behind a proxy that speaks https": ("http", b"app.example", b"https://app.example"),
+    "in upper case": ("http", b"localhost:7272", b"HTTP://LOCALHOST:7272"),
+    "a default port": ("http", b"app.example", b"http://app.example:80"),
+    "without a port": ("http", b"app.example:80", b"http://app.example"),
+    "behind a proxy with https": ("http", b"app.example", b"https://app.example"),
     "https": ("https", b"app.example", b"https://app.example"),
-    "a last dot": ("http", b"app.example.", b"http://app.example"),
+    "a trailing dot": ("http", b"app.example.", b"http://app.example"),
     "an address": ("http", b"[::1]:7272", b"http://[::1]:7272"),
 }
 
 
 @each_row(("scheme", "host", "origin"), OWN.values(), ids=OWN)
-async def test_its_own_pages_may_do_everything(scheme: str, host: bytes, origin: bytes) -> None:
+async def test_pages_of_the_server_may_do_everything(scheme: str, host: bytes, origin: bytes) -> None:
     guard, _ = guarded(Somebody())
-    answered = await ask(
+    preflight = await ask(
         guard, scope_of("POST", headers=[(b"host", host), (b"origin", origin)], scheme=scheme)
     )
-    assert answered.status == 200
-    assert "access-control-allow-origin" not in answered.headers
+    assert preflight.status == 200
+    assert "access-control-allow-origin" not in preflight.headers
 
 
-async def test_a_page_without_encryption_is_not_the_one_with_it() -> None:
+async def test_a_page_with_http_has_another_origin_than_with_https() -> None:
     guard, _ = guarded(Somebody())
     headers = [(b"host", b"app.example"), (b"origin", b"http://app.example")]
     assert (await ask(guard, scope_of("POST", headers=headers, scheme="https"))).status == 403
@@ -80,22 +80,22 @@ SITES = {
 }
 
 
-@each_row(("asked", "status"), SITES.items(), ids=map(str, SITES))
-async def test_without_an_origin_the_site_counts(asked: tuple[str, str], status: int) -> None:
+@each_row(("requested", "status"), SITES.items(), ids=map(str, SITES))
+async def test_without_an_origin_the_fetch_site_is_checked(requested: tuple[str, str], status: int) -> None:
     guard, _ = guarded()
-    headers = [HOST, (b"sec-fetch-site", asked[1].encode())]
-    assert (await ask(guard, scope_of(asked[0], headers=headers))).status == status
+    headers = [HOST, (b"sec-fetch-site", requested[1].encode())]
+    assert (await ask(guard, scope_of(requested[0], headers=headers))).status == status
 
 
-async def test_a_page_that_was_let_in() -> None:
+async def test_a_page_of_a_configured_origin_is_allowed() -> None:
     guard, behind = guarded(origins=("https://App.example/", "http://localhost:3000"))
     async with client(guard) as asking:
-        answered = await asking.post("/x", json={}, headers={"origin": "https://app.example"})
-        assert answered.status_code == 200
-        assert answered.headers["access-control-allow-origin"] == "https://app.example"
-        assert "x-partita-run-id" in answered.headers["access-control-expose-headers"]
-        assert "access-control-allow-credentials" not in answered.headers
-        assert answered.headers.get_list("vary", split_commas=True) == ["Accept", "Origin"]
+        preflight = await asking.post("/x", json={}, headers={"origin": "https://app.example"})
+        assert preflight.status_code == 200
+        assert preflight.headers["access-control-allow-origin"] == "https://app.example"
+        assert "x-partita-run-id" in preflight.headers["access-control-expose-headers"]
+        assert "access-control-allow-credentials" not in preflight.headers
+        assert preflight.headers.get_list("vary", split_commas=True) == ["Accept", "Origin"]
         refused = await asking.post("/x", content=b"x", headers={"origin": "http://localhost:3000"})
         assert refused.status_code == 415
         assert refused.headers["access-control-allow-origin"] == "http://localhost:3000"
@@ -106,42 +106,42 @@ async def test_a_page_that_was_let_in() -> None:
     assert len(behind.seen) == 2
 
 
-async def test_what_a_browser_asks_first_is_answered_by_the_guard() -> None:
+async def test_the_guard_responds_to_preflight_requests() -> None:
     guard, behind = guarded(Somebody(None), origins=("https://app.example",), credentials=True)
-    asked = {
+    requested = {
         "origin": "https://app.example",
         "access-control-request-method": "DELETE",
         "access-control-request-headers": "authorization, content-type",
     }
     async with client(guard) as asking:
-        answered = await asking.options("/api/threads", headers=asked)
-        assert (answered.status_code, answered.content, behind.seen) == (204, b"", [])
-        assert "DELETE" in answered.headers["access-control-allow-methods"]
-        assert answered.headers["access-control-allow-headers"] == "authorization, content-type"
-        assert answered.headers["access-control-allow-credentials"] == "true"
-        assert answered.headers["vary"] == "Origin"
-        foreign = await asking.options("/x", headers=asked | {"origin": "https://evil.example"})
+        preflight = await asking.options("/api/threads", headers=requested)
+        assert (preflight.status_code, preflight.content, behind.seen) == (204, b"", [])
+        assert "DELETE" in preflight.headers["access-control-allow-methods"]
+        assert preflight.headers["access-control-allow-headers"] == "authorization, content-type"
+        assert preflight.headers["access-control-allow-credentials"] == "true"
+        assert preflight.headers["vary"] == "Origin"
+        foreign = await asking.options("/x", headers=requested | {"origin": "https://evil.example"})
         assert foreign.status_code == 403
-        own = await asking.options("/x", headers=asked | {"origin": "http://localhost"})
-        assert own.status_code == 401  # no browser sent it, and the caller is unknown
+        own = await asking.options("/x", headers=requested | {"origin": "http://localhost"})
+        assert own.status_code == 401  # not sent by a browser, and the caller is unknown
 
 
-async def test_headers_that_are_none_are_not_said_back() -> None:
+async def test_invalid_header_names_are_not_returned() -> None:
     guard, _ = guarded(origins=("https://app.example",))
     headers = [HOST, (b"origin", b"https://app.example"), (b"access-control-request-method", b"GET")]
-    wanted = (b"access-control-request-headers", b"x\r\nset-cookie: a=b")
-    answered = await ask(guard, scope_of("OPTIONS", headers=[*headers, wanted]))
-    assert answered.status == 204
-    assert "access-control-allow-headers" not in answered.headers
+    header = (b"access-control-request-headers", b"x\r\nset-cookie: a=b")
+    preflight = await ask(guard, scope_of("OPTIONS", headers=[*headers, header]))
+    assert preflight.status == 204
+    assert "access-control-allow-headers" not in preflight.headers
 
 
-async def test_every_page_with_keys() -> None:
+async def test_an_asterisk_allows_every_page_with_keys() -> None:
     guard, _ = guarded(Somebody(), origins=("*",))
     async with client(guard) as asking:
         for origin in ("https://anywhere.example", "null"):
-            answered = await asking.post("/x", json={}, headers={"origin": origin})
-            assert answered.headers["access-control-allow-origin"] == "*"
-            assert "access-control-allow-credentials" not in answered.headers
+            preflight = await asking.post("/x", json={}, headers={"origin": origin})
+            assert preflight.headers["access-control-allow-origin"] == "*"
+            assert "access-control-allow-credentials" not in preflight.headers
 
 
 REFUSED = {
@@ -155,7 +155,7 @@ REFUSED = {
 
 
 @each_row(("keys", "settings"), REFUSED.values(), ids=REFUSED)
-def test_origins_that_make_no_sense_are_refused_at_once(keys: bool, settings: dict[str, object]) -> None:
+def test_invalid_configured_origins_are_refused_at_start(keys: bool, settings: dict[str, object]) -> None:
     with pytest.raises(PartitaError) as caught:
         guarded(Somebody() if keys else None, **settings)
     assert caught.value.where == "origins"
@@ -164,7 +164,7 @@ def test_origins_that_make_no_sense_are_refused_at_once(keys: bool, settings: di
 @given(
     text=st.binary(max_size=40) | st.from_regex(r"https?://[a-z@#/:.]{0,20}", fullmatch=True).map(str.encode)
 )
-def test_an_origin_is_a_scheme_and_a_host_and_nothing_else(text: bytes) -> None:
+def test_an_origin_has_a_scheme_and_a_host_only(text: bytes) -> None:
     found = parse_origin(text)
     if found is not None:
         written = f"{found.scheme}://{found.authority.host}".encode()
@@ -173,9 +173,9 @@ def test_an_origin_is_a_scheme_and_a_host_and_nothing_else(text: bytes) -> None:
         assert b"[" in text or text.lower().startswith(written)
 
 
-async def test_json_is_needed_from_pages_too() -> None:
+async def test_requests_of_pages_need_json_too() -> None:
     guard, _ = guarded(origins=("https://app.example",))
     async with client(guard) as asking:
-        answered = await asking.post("/x", content=b"{}", headers={"content-type": "text/plain"})
-        assert answered.status_code == 415
+        preflight = await asking.post("/x", content=b"{}", headers={"content-type": "text/plain"})
+        assert preflight.status_code == 415
         assert (await asking.post("/x", content=b"{}", headers=JSON)).status_code == 200

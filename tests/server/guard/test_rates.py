@@ -1,4 +1,4 @@
-"""How often somebody may ask."""
+"""Rate limits of callers."""
 
 import asyncio
 from contextlib import suppress
@@ -21,7 +21,7 @@ from tests.tables import each_row
 
 
 class Clock:
-    """A clock that the test moves."""
+    """A clock that the test sets."""
 
     now = 100.0
 
@@ -29,19 +29,19 @@ class Clock:
         return self.now
 
 
-def take(counted: Rates, who: str) -> None:
-    asyncio.run(counted.take(who))
+def take(counted: Rates, caller: str) -> None:
+    asyncio.run(counted.take(caller))
 
 
-def passes(counted: Rates, who: str) -> bool:
+def passes(counted: Rates, caller: str) -> bool:
     try:
-        take(counted, who)
+        take(counted, caller)
     except Problem:
         return False
     return True
 
 
-def test_a_minute_gives_back_what_a_minute_takes() -> None:
+def test_the_limit_is_restored_within_a_minute() -> None:
     clock = Clock()
     counted = Rates(60, clock=clock)
     assert [passes(counted, "ada") for _ in range(61)] == [True] * 60 + [False]
@@ -55,7 +55,7 @@ def test_a_minute_gives_back_what_a_minute_takes() -> None:
     assert sum(passes(counted, "ada") for _ in range(100)) == 60
 
 
-def test_who_comes_back_when_told_is_let_in() -> None:
+def test_a_request_after_the_retry_time_is_allowed() -> None:
     clock = Clock()
     counted = Rates(7, clock=clock)
     while passes(counted, "ada"):
@@ -70,7 +70,7 @@ def test_who_comes_back_when_told_is_let_in() -> None:
     per_minute=st.integers(1, 30),
     waits=st.lists(st.floats(0, 20, allow_nan=False), max_size=60),
 )
-def test_never_more_than_a_burst_and_what_time_gives_back(per_minute: int, waits: list[float]) -> None:
+def test_requests_never_exceed_burst_and_rate(per_minute: int, waits: list[float]) -> None:
     clock = Clock()
     counted = Rates(per_minute, clock=clock)
     taken = 0
@@ -86,10 +86,10 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(100):
         take(counted, f"address {number}")
     assert len(counted.batches) == 10
-    assert not passes(counted, "address 99")  # who asked last is still known
+    assert not passes(counted, "address 99")  # the last caller is still tracked
 
 
-PLACES = {
+NETWORKS = {
     "192.0.2.1": "192.0.2.1",
     "2001:db8::1": "2001:db8::",
     "2001:db8::ffff:1": "2001:db8::",
@@ -101,15 +101,15 @@ PLACES = {
 }
 
 
-@each_row(("address", "place"), PLACES.items())
-def test_a_network_is_one_place(address: str, place: str) -> None:
-    assert counted_address(address) == place
+@each_row(("address", "network"), NETWORKS.items())
+def test_addresses_of_a_network_are_counted_together(address: str, network: str) -> None:
+    assert counted_address(address) == network
 
 
 FEW = Limits(requests_per_minute=2)
 
 
-async def test_each_key_and_each_address_is_counted_by_itself() -> None:
+async def test_keys_and_addresses_are_counted_separately() -> None:
     ada, nobody = Somebody(Principal("ada", key_id="k1")), Somebody(None)
     guard, _ = guarded(ada, limits=FEW)
     async with client(guard) as asking:

@@ -1,4 +1,4 @@
-"""The guard behind a real server, asked by bare bytes: what no client library would send."""
+"""The guard behind a real server, with raw bytes that no client library would send."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ RAW: dict[str, tuple[bytes, int]] = {
     "a foreign host": (b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403),
     "a foreign host in the target": (b"GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403),
     "a foreign page": (b"GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n", 403),
-    "a body said to be too large": (
+    "a body declared to be too large": (
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"Content-Length: 5000\r\n\r\n{",
         413,
@@ -27,11 +27,11 @@ RAW: dict[str, tuple[bytes, int]] = {
         b"Transfer-Encoding: chunked\r\n\r\n3e9\r\n" + b"1" * 1001 + b"\r\n",
         413,
     ),
-    "a body that does not come": (
+    "a body that does not arrive": (
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\n{",
         408,
     ),
-    "a body that is not asked for": (
+    "an unexpected body": (
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"Content-Length: 5000\r\nExpect: 100-continue\r\n\r\n",
         413,
@@ -40,22 +40,24 @@ RAW: dict[str, tuple[bytes, int]] = {
 
 
 @each_row(("sent", "status"), RAW.values(), ids=RAW)
-async def test_bytes(serve: Callable[[object], Awaitable[str]], sent: bytes, status: int) -> None:
+async def test_raw_requests_get_the_right_status(
+    serve: Callable[[object], Awaitable[str]], sent: bytes, status: int
+) -> None:
     guard, _ = guarded(limits=LIMITS)
     assert (await raw(await serve(guard), sent)).startswith(f"HTTP/1.1 {status} ".encode())
 
 
-async def test_after_a_body_that_is_too_large_the_connection_ends(
+async def test_the_connection_is_closed_after_a_body_that_is_too_large(
     serve: Callable[[object], Awaitable[str]],
 ) -> None:
     guard = Guard(Behind(), Settings(limits=LIMITS), Somebody())
-    said = await raw(await serve(guard), RAW["a body said to be too large"][0])
-    assert b"connection: close" in said.lower()
-    assert b"application/problem+json" in said
+    received = await raw(await serve(guard), RAW["a body declared to be too large"][0])
+    assert b"connection: close" in received.lower()
+    assert b"application/problem+json" in received
 
 
 async def raw(url: str, sent: bytes) -> bytes:
-    """All that a server says to some bytes, until it hangs up or is done with one answer."""
+    """The response of a server to some bytes, up to the end of the connection or of the first response."""
     host, _, port = url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:

@@ -1,4 +1,4 @@
-"""The token of a server without keys: who has it, and how a browser gets it."""
+"""The token of a server without keys: where it is accepted, and how a browser receives it."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -17,7 +17,7 @@ COOKIE = "partita-token-7272"
 
 
 def client_of(app: PartitaApp, **how: Any) -> httpx.AsyncClient:
-    """A client at this machine, at a port that the application knows."""
+    """A client on this machine, at a port that the application has."""
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HERE, **how)
 
 
@@ -34,14 +34,14 @@ SHOWN: dict[str, tuple[dict[str, str], int]] = {
     "the token": ({"authorization": f"Bearer {TOKEN}"}, 200),
     "the token as a key": ({"x-api-key": TOKEN}, 200),
     "the cookie": ({"cookie": f"other=1; {COOKIE}={TOKEN}"}, 200),
-    "the cookie beside a key of another server": (
+    "the cookie, and a key of another server": (
         {"cookie": f"{COOKIE}={TOKEN}", "authorization": "Bearer pk_other"},
         200,
     ),
     "a cookie of another port": ({"cookie": f"partita-token-7273={TOKEN}"}, 401),
     "another token": ({"authorization": f"Bearer {TOKEN[:-1]}A"}, 401),
-    "a part of it": ({"authorization": f"Bearer {TOKEN[:-1]}"}, 401),
-    "an odd cookie": ({"cookie": f'{COOKIE}="\\'}, 401),
+    "a part of the token": ({"authorization": f"Bearer {TOKEN[:-1]}"}, 401),
+    "an invalid cookie": ({"cookie": f'{COOKIE}="\\'}, 401),
     "the token, and another host": ({"authorization": f"Bearer {TOKEN}", "host": "evil.example"}, 403),
     "the token, through a proxy": ({"authorization": f"Bearer {TOKEN}", "x-forwarded-host": "a"}, 403),
     "the token, from another page": (
@@ -52,14 +52,16 @@ SHOWN: dict[str, tuple[dict[str, str], int]] = {
 
 
 @each_row(("headers", "status"), SHOWN.values(), ids=SHOWN)
-async def test_who_has_the_token_is_served(app: PartitaApp, headers: dict[str, str], status: int) -> None:
+async def test_callers_with_the_token_are_served(
+    app: PartitaApp, headers: dict[str, str], status: int
+) -> None:
     async with client_of(app, headers=headers) as client:
-        answer = await client.get("/api/threads")
-    assert answer.status_code == status, answer.text
-    assert TOKEN not in answer.text + str(answer.headers)
+        response = await client.get("/api/threads")
+    assert response.status_code == status, response.text
+    assert TOKEN not in response.text + str(response.headers)
 
 
-async def test_the_token_is_of_no_use_elsewhere(app: PartitaApp) -> None:
+async def test_the_token_is_refused_from_other_machines(app: PartitaApp) -> None:
     transport = httpx.ASGITransport(app=app, client=("192.0.2.7", 5000))
     async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
         asked = await client.get("/api/threads", headers={"authorization": f"Bearer {TOKEN}"})
@@ -68,7 +70,7 @@ async def test_the_token_is_of_no_use_elsewhere(app: PartitaApp) -> None:
     assert "set-cookie" not in page.headers
 
 
-async def test_a_browser_exchanges_it_for_a_cookie(app: PartitaApp) -> None:
+async def test_a_browser_exchanges_the_token_for_a_cookie(app: PartitaApp) -> None:
     async with client_of(app) as client:
         page = await client.get("/", params={"token": TOKEN, "q": "a b"})
         assert page.status_code == 303
@@ -82,7 +84,7 @@ async def test_a_browser_exchanges_it_for_a_cookie(app: PartitaApp) -> None:
         assert (await client.get("/")).status_code == 200
 
 
-async def test_the_page_is_there_without_a_token_and_a_wrong_one_gives_no_cookie(app: PartitaApp) -> None:
+async def test_the_web_ui_needs_no_token_and_a_wrong_token_sets_no_cookie(app: PartitaApp) -> None:
     async with client_of(app) as client:
         for query in ({}, {"token": "wrong"}, {"token": ""}):
             page = await client.get("/", params=query)
@@ -103,14 +105,14 @@ CROSS_SITE: dict[str, tuple[str, str, int]] = {
 
 
 @each_row(("path", "mode", "status"), CROSS_SITE.values(), ids=CROSS_SITE)
-async def test_pages_of_other_sites_read_nothing(app: PartitaApp, path: str, mode: str, status: int) -> None:
-    """A browser sends the cookie with some of these requests; they have no `Origin`."""
+async def test_pages_of_other_sites_are_refused(app: PartitaApp, path: str, mode: str, status: int) -> None:
+    """A browser sends the cookie with some of these requests, which have no `Origin`."""
     headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": mode, "cookie": f"{COOKIE}={TOKEN}"}
     async with client_of(app, headers=headers) as client:
         assert (await client.get(path)).status_code == status
 
 
-async def test_a_mounted_application_asks_for_no_token(store: Store) -> None:
+async def test_a_mounted_application_needs_no_token(store: Store) -> None:
     app = asgi(scripted([says("Forty-one metres.")]), store=store)
     async with app.lifespan(), client_of(app) as client:
         assert (await client.get("/api/threads")).status_code == 200

@@ -1,4 +1,4 @@
-"""A developer's own function says who asks."""
+"""Authentication by a function of the developer."""
 
 from typing import Any
 
@@ -11,43 +11,45 @@ from tests.server.guard.requests import scope_of
 from tests.tables import each_row
 
 
-def given(said: Any) -> Any:
+def sync_user(result: Any) -> Any:
     def function(_: Connection) -> Any:
-        return said
+        return result
 
     return function
 
 
-def later(said: Any) -> Any:
+def async_user(result: Any) -> Any:
     async def function(_: Connection) -> Any:
-        return said
+        return result
 
     return function
 
 
-SAID: dict[str, tuple[Any, Principal | None]] = {
-    "a resource": ("ada", Principal("ada", "chat")),
-    "somebody exactly": (Principal("ada", "admin"), Principal("ada", "admin")),
+RESULTS: dict[str, tuple[Any, Principal | None]] = {
+    "an id": ("ada", Principal("ada", "chat")),
+    "a principal": (Principal("ada", "admin"), Principal("ada", "admin")),
     "nobody": (None, None),
-    "no name": ("", None),
+    "an empty id": ("", None),
 }
 
 
-@each_row("when", [given, later], ids=["at once", "later"])
-@each_row(("said", "who"), SAID.values(), ids=SAID)
-async def test_what_it_says_counts(when: Any, said: Any, who: Principal | None) -> None:
-    assert await UserAuth(when(said))(scope_of()) == who
+@each_row("make", [sync_user, async_user], ids=["sync", "async"])
+@each_row(("result", "principal"), RESULTS.values(), ids=RESULTS)
+async def test_the_result_of_the_function_is_the_caller(
+    make: Any, result: Any, principal: Principal | None
+) -> None:
+    assert await UserAuth(make(result))(scope_of()) == principal
 
 
-@each_row("said", [7, True, {"id": "ada"}, b"ada", object()])
-async def test_anything_else_is_a_mistake_of_the_function(said: Any) -> None:
+@each_row("result", [7, True, {"id": "ada"}, b"ada", object()])
+async def test_any_other_result_is_an_error_of_the_function(result: Any) -> None:
     with pytest.raises(Problem) as caught:
-        await UserAuth(given(said))(scope_of())
+        await UserAuth(sync_user(result))(scope_of())
     assert caught.value.status == 500
     assert "ada" not in str(caught.value)
 
 
-def test_a_connection_is_what_a_request_says() -> None:
+def test_a_connection_has_the_data_of_the_request() -> None:
     headers = [(b"cookie", b"a=1"), (b"cookie", b"b=2"), (b"x-name", b"\xe9"), (b"x-name", b"e")]
     scope = scope_of(path="/api/chat", headers=headers, query_string=b"token=x%20y&empty=&token=z")
     connection = connection_of(scope)
@@ -57,6 +59,6 @@ def test_a_connection_is_what_a_request_says() -> None:
     assert connection_of(scope_of(client=None)).client == ""
 
 
-def test_a_connection_does_not_show_its_secrets() -> None:
+def test_the_repr_of_a_connection_has_no_secrets() -> None:
     scope = scope_of(headers=[(b"authorization", b"Bearer hidden")], query_string=b"token=hidden")
     assert "hidden" not in repr(connection_of(scope))

@@ -1,4 +1,4 @@
-"""The description of the API: valid, whole, and true of what is answered."""
+"""The OpenAPI document is valid, complete and correct."""
 
 import re
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ METHODS = {"get", "post", "put", "patch", "delete", "head", "options"}
 
 
 @cache
-def whole() -> JsonObject:
-    """The document of the routes that there are."""
+def document_of_all() -> JsonObject:
+    """The document of all routes."""
     return describe_api(ROUTES)
 
 
@@ -35,16 +35,16 @@ def operations(document: JsonObject) -> Iterator[tuple[str, JsonObject]]:
             yield f"{method} {path}", item[method]
 
 
-def found(value: Json, key: str) -> Iterator[Json]:
-    """Everything that stands under a key, anywhere."""
+def values_of(value: Json, key: str) -> Iterator[Json]:
+    """All values of a key, at any depth."""
     if is_object(value):
         if key in value:
             yield value[key]
         for item in value.values():
-            yield from found(item, key)
+            yield from values_of(item, key)
     elif is_array(value):
         for item in value:
-            yield from found(item, key)
+            yield from values_of(item, key)
 
 
 def validator(document: JsonObject, schema: JsonObject) -> Any:
@@ -52,71 +52,71 @@ def validator(document: JsonObject, schema: JsonObject) -> Any:
     return jsonschema_rs.Draft202012Validator(inside)
 
 
-def test_it_is_openapi() -> None:
+def test_the_document_is_valid_openapi() -> None:
     valid: Any = definitions.OPENAPI_31_VALIDATOR
-    assert [error.message for error in valid.iter_errors(whole())] == []
+    assert [error.message for error in valid.iter_errors(document_of_all())] == []
 
 
-def test_every_schema_is_one() -> None:
-    for name, schema in whole()["components"]["schemas"].items():
+def test_every_schema_is_valid() -> None:
+    for name, schema in document_of_all()["components"]["schemas"].items():
         assert jsonschema_rs.meta.is_valid(schema), name
-        validator(whole(), schema)
+        validator(document_of_all(), schema)
 
 
-def test_every_reference_leads_somewhere() -> None:
-    names = whole()["components"]["schemas"]
-    for reference in found(whole(), "$ref"):
+def test_every_reference_has_a_target() -> None:
+    names = document_of_all()["components"]["schemas"]
+    for reference in values_of(document_of_all(), "$ref"):
         assert str(reference).startswith(REF), reference
         assert str(reference).removeprefix(REF) in names, reference
 
 
-def test_every_example_of_a_schema_fits_it() -> None:
-    for name, schema in whole()["components"]["schemas"].items():
+def test_examples_of_schemas_are_valid() -> None:
+    for name, schema in document_of_all()["components"]["schemas"].items():
         for example in schema.get("examples", ()):
-            validator(whole(), {"$ref": f"{REF}{name}"}).validate(example)
+            validator(document_of_all(), {"$ref": f"{REF}{name}"}).validate(example)
 
 
-def test_every_example_of_a_body_fits_it() -> None:
+def test_examples_of_bodies_are_valid() -> None:
     count = 0
-    for name, operation in operations(whole()):
+    for name, operation in operations(document_of_all()):
         bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
         for media, content in [pair for body in bodies for pair in body.get("content", {}).items()]:
             for example in content.get("examples", {}).values():
                 assert "json" in media, name
-                validator(whole(), content["schema"]).validate(example["value"])
+                validator(document_of_all(), content["schema"]).validate(example["value"])
                 count += 1
     assert count
 
 
-def test_nothing_of_how_values_are_held_inside_is_told() -> None:
-    told = str(whole())
+def test_internal_fields_are_not_in_schemas() -> None:
+    text = str(document_of_all())
     for secret in ("__extra__", "__unknown__", "partita.types", "partita.server"):
-        assert secret not in told
+        assert secret not in text
 
 
-def test_operations_have_short_names_of_their_own() -> None:
-    names = [operation["operationId"] for _, operation in operations(whole())]
+def test_operations_have_short_unique_ids() -> None:
+    names = [operation["operationId"] for _, operation in operations(document_of_all())]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z][A-Za-z0-9]{2,40}", name) for name in names), names
 
 
-def test_every_operation_says_what_it_is_about() -> None:
-    for name, operation in operations(whole()):
+def test_every_operation_has_a_summary_and_a_description() -> None:
+    for name, operation in operations(document_of_all()):
         assert operation.get("tags"), name
         assert operation.get("summary"), name
 
 
-def test_every_operation_may_fail_with_a_problem_and_nothing_else() -> None:
-    for name, operation in operations(whole()):
-        bad = {status: answer for status, answer in operation["responses"].items() if status >= "400"}
+def test_errors_of_every_operation_are_problem_details() -> None:
+    for name, operation in operations(document_of_all()):
+        bad = {status: response for status, response in operation["responses"].items() if status >= "400"}
         assert {"400", "401", "default"} <= bad.keys(), name
         assert ("404" in bad) == ("{" in name), name
-        for answer in bad.values():
-            assert list(answer["content"]) == ["application/problem+json"], name
+        for response in bad.values():
+            assert list(response["content"]) == ["application/problem+json"], name
 
 
-def test_every_operation_names_the_role_it_takes_unless_it_is_open() -> None:
-    roles = {name: operation.get(ROLES) for name, operation in operations(whole())}
+def test_every_operation_names_its_roles_unless_it_is_open() -> None:
+    roles = {name: operation.get(ROLES) for name, operation in operations(document_of_all())}
     assert {name for name, role in roles.items() if role is None} == {"get /healthz", "get /readyz"}
     assert roles["get /api/threads"] == ["read", "chat", "write", "admin"]
     assert roles["post /api/threads"] == ["chat", "write", "admin"]
@@ -125,20 +125,20 @@ def test_every_operation_names_the_role_it_takes_unless_it_is_open() -> None:
 
 
 def test_every_tag_is_described() -> None:
-    assert [tag["name"] for tag in whole()["tags"] if not tag.get("description")] == []
+    assert [tag["name"] for tag in document_of_all()["tags"] if not tag.get("description")] == []
 
 
-def test_keys_may_be_sent_in_two_ways_or_not_at_all() -> None:
-    assert whole()["security"] == [{"bearer": []}, {"apiKey": []}, {}]
-    assert whole()["components"]["securitySchemes"]["apiKey"]["name"] == "x-api-key"
+def test_api_keys_can_be_sent_in_two_ways_or_left_out() -> None:
+    assert document_of_all()["security"] == [{"bearer": []}, {"apiKey": []}, {}]
+    assert document_of_all()["components"]["securitySchemes"]["apiKey"]["name"] == "x-api-key"
 
 
-def test_the_server_is_found_from_where_the_document_lies() -> None:
-    assert whole()["servers"][0]["url"] == ".."
+def test_the_server_url_is_relative_to_the_document() -> None:
+    assert document_of_all()["servers"][0]["url"] == ".."
 
 
 class Order(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """What is wanted."""
+    """An order."""
 
     how_many: Annotated[int, msgspec.Meta(ge=1, description="Of them.")]
 
@@ -227,23 +227,23 @@ def schema_of(document: JsonObject, name: str) -> JsonObject:
     return schema
 
 
-def test_our_values_stand_under_their_own_names(lamps: JsonObject) -> None:
-    answer = lamps["paths"]["/lamps"]["get"]["responses"]["200"]["content"]["application/json"]
-    assert answer["schema"] == {"$ref": f"{REF}ThreadListing"}
+def test_public_types_are_components(lamps: JsonObject) -> None:
+    response = lamps["paths"]["/lamps"]["get"]["responses"]["200"]["content"]["application/json"]
+    assert response["schema"] == {"$ref": f"{REF}ThreadListing"}
     assert schema_of(lamps, "ThreadListing")["properties"]["items"]["items"] == {"$ref": f"{REF}Thread"}
     assert schema_of(lamps, "Thread")["additionalProperties"] is True
     assert schema_of(lamps, "Kept")["properties"]["lastMessage"] == {"$ref": f"{REF}Message"}
     assert schema_of(lamps, "MessagePage")["properties"]["items"]["items"] == {"$ref": f"{REF}Message"}
 
 
-def test_what_a_route_refuses_the_schema_refuses(lamps: JsonObject) -> None:
+def test_schemas_forbid_members_that_routes_refuse(lamps: JsonObject) -> None:
     order = validator(lamps, {"$ref": f"{REF}Order"})
     assert order.is_valid({"howMany": 1})
     assert not order.is_valid({"howMany": 0})
     assert not order.is_valid({"howMany": 1, "more": True})
 
 
-def test_examples_stand_beside_the_schema(lamps: JsonObject) -> None:
+def test_examples_are_next_to_the_schema(lamps: JsonObject) -> None:
     body = lamps["paths"]["/lamps"]["post"]["requestBody"]
     assert body["required"] is True
     assert body["content"]["application/json"]["schema"] == {"$ref": f"{REF}Order"}
@@ -252,12 +252,12 @@ def test_examples_stand_beside_the_schema(lamps: JsonObject) -> None:
     ]
 
 
-def test_names_in_paths_are_written_like_all_others(lamps: JsonObject) -> None:
+def test_names_in_paths_are_in_camel_case(lamps: JsonObject) -> None:
     operation = lamps["paths"]["/lamps/{lampId}/messages"]["get"]
     assert [one["name"] for one in operation["parameters"]] == ["lampId"]
 
 
-def test_nobody_writes_null_in_an_address(lamps: JsonObject) -> None:
+def test_parameters_are_not_nullable(lamps: JsonObject) -> None:
     (limit,) = lamps["paths"]["/lamps"]["get"]["parameters"]
     assert limit["schema"] == {"type": "integer", "minimum": 1}
 
@@ -295,8 +295,8 @@ def test_a_body_that_an_endpoint_reads_itself_is_described(lamps: JsonObject) ->
     }
 
 
-def test_a_body_that_may_be_empty_is_not_required() -> None:
-    paths = whole()["paths"]
+def test_an_optional_body_is_not_required() -> None:
+    paths = document_of_all()["paths"]
     routes = ("/api/blobs", "/api/inspect", "/api/import", "/api/convert")
     required = [paths[route]["post"]["requestBody"]["required"] for route in routes]
     assert required == [False, False, True, True]
@@ -317,13 +317,13 @@ def test_a_stream_is_described(lamps: JsonObject) -> None:
     assert lamps["paths"]["/lamps/{lampId}/stream"]["get"]["responses"]["200"]["description"]
 
 
-def test_of_two_with_the_same_name_the_shorter_path_keeps_it(lamps: JsonObject) -> None:
+def test_of_two_operations_with_one_name_the_shorter_path_keeps_it(lamps: JsonObject) -> None:
     assert lamps["paths"]["/more"]["get"]["operationId"] == "listLamps"
     assert lamps["paths"]["/lamps"]["get"]["operationId"] == "listLampsLamps"
 
 
-def test_what_is_open_asks_for_no_key() -> None:
-    assert whole()["paths"]["/healthz"]["get"]["security"] == []
+def test_open_routes_need_no_key() -> None:
+    assert document_of_all()["paths"]["/healthz"]["get"]["security"] == []
 
 
 NAMES = {

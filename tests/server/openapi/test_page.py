@@ -1,4 +1,4 @@
-"""The page that shows the API: it needs nothing from elsewhere, and may do nothing else."""
+"""The page with the API reference: it is self-contained and restricted by its policy."""
 
 import base64
 import hashlib
@@ -22,12 +22,12 @@ async def page(client: httpx.AsyncClient) -> httpx.Response:
     return await client.get("/api/docs")
 
 
-async def test_the_page_is_there(page: httpx.Response) -> None:
+async def test_the_page_is_served(page: httpx.Response) -> None:
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
 
 
-async def test_only_what_the_page_itself_holds_may_run(page: httpx.Response) -> None:
+async def test_only_scripts_of_the_page_can_run(page: httpx.Response) -> None:
     policy = dict(rule.split(" ", 1) for rule in page.headers["content-security-policy"].split("; "))
     (script,) = re.findall(r"<script>(.*?)</script>", page.text, re.DOTALL)
     (style,) = re.findall(r"<style>(.*?)</style>", page.text, re.DOTALL)
@@ -38,16 +38,16 @@ async def test_only_what_the_page_itself_holds_may_run(page: httpx.Response) -> 
     assert "unsafe" not in page.headers["content-security-policy"]
 
 
-async def test_nothing_comes_from_elsewhere_and_nothing_is_read_as_markup(page: httpx.Response) -> None:
+async def test_the_page_loads_nothing_and_parses_no_markup(page: httpx.Response) -> None:
     for bad in ("http://", "https://", "//cdn", "innerHTML", "outerHTML", "eval(", " style=", " onclick="):
         assert bad not in page.text, bad
 
 
 @each_row(("path", "root"), [("/api/openapi.json", ".."), ("/api/docs/openapi.json", "../..")])
-async def test_the_document_lies_beside_the_page(client: httpx.AsyncClient, path: str, root: str) -> None:
-    answer = await client.get(path)
-    assert answer.json()["openapi"] == "3.1.0"
-    assert answer.json()["servers"][0]["url"] == root
+async def test_the_document_is_next_to_the_page(client: httpx.AsyncClient, path: str, root: str) -> None:
+    response = await client.get(path)
+    assert response.json()["openapi"] == "3.1.0"
+    assert response.json()["servers"][0]["url"] == root
 
 
 async def test_the_page_works_below_another_application(app: PartitaApp) -> None:

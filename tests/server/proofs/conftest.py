@@ -1,4 +1,4 @@
-"""Stores in a file and on a real server, and ports nobody has."""
+"""Stores in a file and in PostgreSQL, and free ports."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ __all__ = ["postgres_databases", "postgres_server", "postgres_url"]
 
 
 WHOLE = "PARTITA_CHAOS" in os.environ
-"""Whether there is time for all of it."""
+"""Whether the full tests are requested."""
 
 
 @pytest.fixture(params=["sqlite", "postgresql"] if WHOLE else ["sqlite"])
@@ -27,7 +27,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def free_port() -> Callable[[], int]:
-    """Gives a port that nobody has."""
+    """A function that returns a free port."""
 
     def find() -> int:
         with socket.create_server(("127.0.0.1", 0)) as listening:

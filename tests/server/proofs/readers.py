@@ -1,4 +1,4 @@
-"""Clients over plain sockets that remember exactly which bytes they got."""
+"""Clients over plain sockets that record which bytes they received."""
 
 import asyncio
 from contextlib import suppress
@@ -9,7 +9,7 @@ from partita.types.json import dumps
 
 
 class Reader:
-    """One client of one chat."""
+    """A client of one chat."""
 
     def __init__(self, port: int, chat: str) -> None:
         self.port = port
@@ -21,22 +21,22 @@ class Reader:
 
     @property
     def text(self) -> str:
-        """The words that came."""
+        """The text received so far."""
         return "".join(chunk.delta for chunk in self.chunks if isinstance(chunk, TextDelta))
 
     async def send(self, words: str) -> None:
-        """Send a message, and read until the answer, or the server, is gone."""
+        """Send a message, and read until the end of the response or of the server."""
         message = {"id": f"{self.chat}-u", "role": "user", "parts": [{"type": "text", "text": words}]}
         body = dumps({"id": self.chat, "messages": [message], "trigger": "submit-message"})
         await self._read("POST", "/api/chat", body)
 
     async def resume(self) -> None:
-        """Come back."""
+        """Reconnect to the active response."""
         self.chunks, self._events = [], ChunkReader()
         await self._read("GET", f"/api/chat/{self.chat}/stream", b"")
 
     async def some(self, count: int) -> None:
-        """Wait until so many chunks have come."""
+        """Wait until so many chunks have arrived."""
         while len(self.chunks) < count:
             self._news.clear()
             await self._news.wait()

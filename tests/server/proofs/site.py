@@ -1,4 +1,4 @@
-"""A server to be killed: a process of its own, with an agent that counts for as long as it is asked to."""
+"""A server in a separate process that tests can kill, with an agent that counts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -18,9 +18,9 @@ READY = 30.0
 
 
 async def count(ask: AgentRequest) -> AsyncIterator[str]:
-    """As many numbers as the last message says, with a pause in seconds before each: `100 0.01`.
+    """Send the numbers that the last message requests, with a pause in seconds before each: `100 0.01`.
 
-    A third word is how many letters stand behind each number.
+    A third word is the number of letters after each number.
     """
     many, pause, letters = (*ask.text.split(), "0")[:3]
     for number in range(int(many)):
@@ -37,12 +37,12 @@ class Site:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The URL of the server."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def peak(self) -> int:
-        """How many bytes of memory it has had at most."""
+        """The peak memory of the process in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
 
@@ -52,7 +52,7 @@ class Site:
 
 
 async def started(url: str, port: int, lease: float = LEASE) -> Site:
-    """A site on a store, once it answers."""
+    """A server on a store that responds to requests."""
     process = Forked(serve, port, url, lease)
     async with asyncio.timeout(READY), httpx.AsyncClient() as client:
         while True:
@@ -67,7 +67,7 @@ async def started(url: str, port: int, lease: float = LEASE) -> Site:
 
 @asynccontextmanager
 async def site(url: str, port: int, lease: float = LEASE) -> AsyncGenerator[Site, None]:
-    """A site that is gone at the end, whatever happens."""
+    """A server that is killed at the end of the block."""
     running = await started(url, port, lease)
     try:
         yield running

@@ -1,4 +1,4 @@
-"""`kill -9` in the middle of many streams: what anybody saw is stored, and who comes back learns how it is.
+"""`kill -9` during many streams: what clients received is stored, and reconnecting clients receive the end.
 
 `PARTITA_CHAOS` asks for a hundred, on both engines; the tests make do with ten.
 """
@@ -22,12 +22,12 @@ LEASE = 2.0
 
 
 async def logged(store: Store, chat: str) -> str:
-    """The words that the log of a chat's run holds."""
+    """The text in the log of a chat's run."""
     (run,) = (await store.runs.list(RunFilter(thread_id=chat))).items
     return "".join(getattr(record.chunk, "delta", "") for record in await store.logs.read(run.id))
 
 
-async def test_what_anybody_saw_is_stored(url: str, free_port: Callable[[], int]) -> None:
+async def test_what_clients_received_is_stored(url: str, free_port: Callable[[], int]) -> None:
     port = free_port()
     readers = [Reader(port, f"c{number}") for number in range(STREAMS)]
     async with site(url, port, LEASE) as first:
@@ -51,13 +51,13 @@ async def test_what_anybody_saw_is_stored(url: str, free_port: Callable[[], int]
                 assert isinstance(after.chunks[-1], MessageAbort)
         async with open_store(url) as store:
             for reader in readers:
-                await _judge(store, reader)
+                await _check_stored(store, reader)
     finally:
         await again.kill()
 
 
-async def _judge(store: Store, reader: Reader) -> None:
-    """The run has ended as interrupted, and its message holds all that was seen."""
+async def _check_stored(store: Store, reader: Reader) -> None:
+    """Check that the run ended as interrupted, and that its message has everything that was received."""
     (run,) = (await store.runs.list(RunFilter(thread_id=reader.chat))).items
     assert run.status == "interrupted"
     message = await store.messages.get(reader.chat, run.message_id or "")

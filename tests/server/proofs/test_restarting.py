@@ -1,4 +1,4 @@
-"""PostgreSQL goes away in the middle of streams and comes back: they go on, and nothing is missing."""
+"""PostgreSQL restarts during streams: they continue, and nothing is missing."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,9 @@ from .site import site
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"] if WHOLE else ["immediate"])
-async def test_streams_go_on(mode: str, free_port: Callable[[], int]) -> None:
+async def test_streams_continue_after_a_restart_of_the_database(
+    mode: str, free_port: Callable[[], int]
+) -> None:
     with running_server() as server:
         async with site(server.url, free_port()) as running:
             readers = [Reader(running.port, f"c{number}") for number in range(10)]

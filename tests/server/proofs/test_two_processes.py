@@ -1,4 +1,4 @@
-"""Two servers on one PostgreSQL, behind a door that sends each connection to the other one."""
+"""Two servers on one PostgreSQL, behind a round-robin proxy."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -17,7 +17,7 @@ from .site import site
 
 @asynccontextmanager
 async def round_robin(*ports: int) -> AsyncGenerator[int, None]:
-    """A port whose connections go to these, in turn."""
+    """A port whose connections are forwarded to these ports in turn."""
     targets = cycle(ports)
     tasks: set[asyncio.Task[None]] = set()
 
@@ -48,7 +48,7 @@ async def round_robin(*ports: int) -> AsyncGenerator[int, None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_start_on_one_follow_and_stop_on_the_other(
+async def test_a_run_of_one_server_is_followed_and_stopped_on_the_other(
     postgres_url: str, free_port: Callable[[], int]
 ) -> None:
     one, other = free_port(), free_port()

@@ -1,4 +1,4 @@
-"""Clients that do not read, and clients in great number.
+"""Clients that do not read, and many clients.
 
 `PARTITA_CHAOS` asks for all of them; the tests make do with fewer.
 """
@@ -20,18 +20,18 @@ VIEWERS, SILENCE = (2000, 20) if WHOLE else (60, 2)
 DEAF, PIECES, LETTERS = 30, 60, 100_000
 
 
-async def test_clients_that_never_read_cost_little_and_stop_nobody(
+async def test_clients_that_never_read_use_little_memory_and_block_no_others(
     tmp_path: Path, free_port: Callable[[], int]
 ) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
     async with site(url, free_port()) as running, asyncio.timeout(120):
         first = Reader(running.port, "first")
         await first.send(f"{PIECES} 0 {LETTERS}")
-        before = running.peak  # with one who reads, and nobody else
+        before = running.peak  # with one client that reads
         speaker = Reader(running.port, "c1")
         speaking = asyncio.create_task(speaker.send(f"{PIECES} 0.01 {LETTERS}"))
         await speaker.some(2)
-        with deaf_viewers(running.port, "c1"):
+        with non_reading_clients(running.port, "c1"):
             await speaking
             assert running.peak - before < DEAF * PIECES * LETTERS / 6
             again = Reader(running.port, "again")
@@ -41,8 +41,8 @@ async def test_clients_that_never_read_cost_little_and_stop_nobody(
 
 
 @contextmanager
-def deaf_viewers(port: int, chat: str) -> Generator[None, None, None]:
-    """Clients that ask for a stream and take nothing of it."""
+def non_reading_clients(port: int, chat: str) -> Generator[None, None, None]:
+    """Clients that request a stream and do not read it."""
     with ExitStack() as stack:
         for _ in range(DEAF):
             deaf = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
@@ -50,7 +50,7 @@ def deaf_viewers(port: int, chat: str) -> Generator[None, None, None]:
         yield
 
 
-async def test_many_idle_viewers_hear_the_next_word(tmp_path: Path, free_port: Callable[[], int]) -> None:
+async def test_many_idle_clients_receive_the_next_chunk(tmp_path: Path, free_port: Callable[[], int]) -> None:
     async with site(f"sqlite:///{tmp_path}/store.db", free_port()) as running:
         speaker = Reader(running.port, "c1")
         speaking = asyncio.create_task(speaker.send(f"2 {SILENCE}"))

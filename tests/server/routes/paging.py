@@ -1,4 +1,4 @@
-"""Going through a list, page by page."""
+"""Reads paginated lists."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import httpx
 
 
 async def paged(client: httpx.AsyncClient, path: str, size: int) -> list[dict[str, Any]]:
-    """Everything that a list gives in pages of a size."""
+    """All items of a list, read in pages of a size."""
     seen: list[dict[str, Any]] = []
     cursor: dict[str, str] = {}
     while True:

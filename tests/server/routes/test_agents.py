@@ -1,4 +1,4 @@
-"""The agents of a server, over HTTP."""
+"""Agents of a server over HTTP."""
 
 from partita.runtime.agent.agent import Agent
 from partita.runtime.registry import UnavailableAgent
@@ -8,21 +8,21 @@ from tests.runtime.agent.models import Model, reply
 from tests.server.conftest import client_of, says, scripted
 
 
-class Described:
-    """An agent that says something of itself."""
+class DescribedAgent:
+    """An agent with a description."""
 
     name = "keeper"
     model = "keeper-1"
     description = "Keeps the lighthouse."
 
     def invoke(self, *_: object, **__: object) -> None:
-        """Nobody asks it here."""
+        """Not called in these tests."""
 
 
-async def test_agents_are_listed_in_their_order(store: Store) -> None:
+async def test_agents_are_listed_in_order(store: Store) -> None:
     agents = {
         "first": scripted([says("Yes.")]),
-        "keeper": Described(),
+        "keeper": DescribedAgent(),
         "worker": Agent(Model(reply("Yes.")), name="worker", store=store),
     }
     app = asgi(agents, store=store)
@@ -38,14 +38,14 @@ async def test_agents_are_listed_in_their_order(store: Store) -> None:
     assert worker["kind"] == "worker"
 
 
-async def test_an_agent_that_cannot_be_asked_says_what_is_missing(store: Store) -> None:
+async def test_an_unavailable_agent_names_what_is_missing(store: Store) -> None:
     missing = UnavailableAgent("anthropic", "set ANTHROPIC_API_KEY", "Claude, over its API.")
     app = asgi({"first": scripted([says("Yes.")]), "anthropic": missing}, store=store)
     async with app.lifespan(), client_of(app) as client:
         first, other = (await client.get("/api/agents")).json()["items"]
         words = [{"type": "text", "text": "Hello"}]
         body = {"id": "t", "agent": "anthropic", "message": {"id": "u", "role": "user", "parts": words}}
-        answer = await client.post("/api/chat", json=body)
+        response = await client.post("/api/chat", json=body)
     assert "available" not in first
     assert other == {
         "name": "anthropic",
@@ -54,10 +54,10 @@ async def test_an_agent_that_cannot_be_asked_says_what_is_missing(store: Store) 
         "available": False,
         "missing": "set ANTHROPIC_API_KEY",
     }
-    assert "anthropic is not available: set ANTHROPIC_API_KEY" in answer.text
+    assert "anthropic is not available: set ANTHROPIC_API_KEY" in response.text
 
 
-async def test_a_server_without_agents_says_so(store: Store) -> None:
+async def test_a_server_without_agents_returns_an_empty_list(store: Store) -> None:
     app = asgi(None, store=store)
     async with app.lifespan(), client_of(app) as client:
         assert (await client.get("/api/agents")).json() == {"items": []}

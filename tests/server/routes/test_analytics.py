@@ -17,13 +17,13 @@ MORNING = datetime(2026, 7, 2, 8, tzinfo=UTC)
 
 @pytest.fixture
 async def ledger(store: Store) -> None:
-    """What two threads consumed on an evening and the morning after."""
+    """Usage of two threads on an evening and the next morning."""
     await store.threads.create("tower", agent="keeper", project="coast")
     await store.threads.create("boat", agent="sailor", project="harbour")
     await store.messages.save(
         [ask("m1", created_at=EVENING), worked("m2", created_at=EVENING)], thread_id="tower"
     )
-    told = [
+    totals = [
         ("tower", "m2", "big", EVENING, 100),
         ("tower", None, "small", MORNING, 10),
         ("boat", None, "big", MORNING, 1),
@@ -39,12 +39,12 @@ async def ledger(store: Store) -> None:
                 input_tokens=tokens,
                 cost=tokens / 100,
             )
-            for number, (thread, message, model, time, tokens) in enumerate(told)
+            for number, (thread, message, model, time, tokens) in enumerate(totals)
         ]
     )
 
 
-TOLD = {
+ACCEPTED = {
     "": {"": 111},
     "by=total": {"": 111},
     "by=model": {"big": 101, "small": 10},
@@ -67,12 +67,12 @@ TOLD = {
 }
 
 
-async def test_what_is_told(client: httpx.AsyncClient, ledger: None) -> None:
-    for query, tokens in TOLD.items():
+async def test_statistics_are_grouped_and_filtered(client: httpx.AsyncClient, ledger: None) -> None:
+    for query, tokens in ACCEPTED.items():
         reply = await client.get(f"/api/stats?{query}")
         assert reply.status_code == 200, reply.text
-        told = [(" ".join(row["key"]), row["inputTokens"]) for row in reply.json()["items"]]
-        assert told == list(tokens.items()), query
+        totals = [(" ".join(row["key"]), row["inputTokens"]) for row in reply.json()["items"]]
+        assert totals == list(tokens.items()), query
 
 
 async def test_tools_and_messages_are_counted(client: httpx.AsyncClient, ledger: None) -> None:
@@ -83,7 +83,7 @@ async def test_tools_and_messages_are_counted(client: httpx.AsyncClient, ledger:
     assert (tool["key"], tool["toolCalls"], tool["toolErrors"]) == (["measure"], 1, 0)
 
 
-async def test_threads_are_named_when_they_are_asked_for(client: httpx.AsyncClient, ledger: None) -> None:
+async def test_threads_have_titles_on_request(client: httpx.AsyncClient, ledger: None) -> None:
     rows = (await client.get("/api/stats?by=agent&ids=true")).json()["items"]
     assert [(row["key"], row["threadIds"]) for row in rows] == [
         (["keeper"], ["tower"]),
@@ -93,7 +93,9 @@ async def test_threads_are_named_when_they_are_asked_for(client: httpx.AsyncClie
     assert "threadIds" not in total
 
 
-async def test_tools_runs_threads_and_growth(client: httpx.AsyncClient, store: Store, ledger: None) -> None:
+async def test_statistics_of_tools_runs_threads_and_growth(
+    client: httpx.AsyncClient, store: Store, ledger: None
+) -> None:
     await store.runs.open("boat", id="trip", model="big")
     (tool,) = (await client.get("/api/stats/tools?agent=keeper")).json()["items"]
     assert (tool["tool"], tool["calls"], tool["threadIds"]) == ("measure", 1, ["tower"])
@@ -108,7 +110,7 @@ async def test_tools_runs_threads_and_growth(client: httpx.AsyncClient, store: S
     ]
 
 
-NOT_TOLD = {
+UNAVAILABLE = {
     "/api/stats/tools?since=soon": 400,
     "/api/stats/tools?model=%00": 400,
     "/api/stats/runs?order=colour": 400,
@@ -120,8 +122,8 @@ NOT_TOLD = {
 }
 
 
-async def test_what_cannot_be_told(client: httpx.AsyncClient, ledger: None) -> None:
-    for path, status in NOT_TOLD.items():
+async def test_unavailable_statistics_are_not_found(client: httpx.AsyncClient, ledger: None) -> None:
+    for path, status in UNAVAILABLE.items():
         reply = await client.get(path)
         assert reply.status_code == status, (path, reply.text)
         assert reply.headers["content-type"] == "application/problem+json"
@@ -145,14 +147,14 @@ REFUSED = {
 }
 
 
-async def test_what_statistics_may_not_be_asked(client: httpx.AsyncClient, ledger: None) -> None:
+async def test_invalid_parameters_are_refused(client: httpx.AsyncClient, ledger: None) -> None:
     for query, status in REFUSED.items():
         reply = await client.get(f"/api/stats?{query}")
         assert reply.status_code == status, (query, reply.text)
         assert reply.headers["content-type"] == "application/problem+json"
 
 
-async def test_everybody_is_told_of_their_own(store: Store) -> None:
+async def test_callers_see_statistics_of_their_own_data(store: Store) -> None:
     for owner, tokens in (("ann", 5), ("bob", 7)):
         await store.threads.create("t1", resource_id=owner)
         record = ConsumptionRecord(thread_id="t1", key="r1", model="m", time=EVENING, input_tokens=tokens)

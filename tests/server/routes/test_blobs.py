@@ -25,7 +25,7 @@ async def blob(store: Store) -> None:
     await store.blobs.put(DATA, media_type="image/png")
 
 
-async def test_bytes_are_kept_under_their_hash(client: httpx.AsyncClient) -> None:
+async def test_bytes_are_stored_under_their_hash(client: httpx.AsyncClient) -> None:
     data = bytes(range(256)) * 500
     kept = await client.post("/api/blobs", content=data, headers={"content-type": "audio/ogg; codecs=opus"})
     digest = sha256(data).hexdigest()
@@ -40,7 +40,7 @@ async def test_bytes_are_kept_under_their_hash(client: httpx.AsyncClient) -> Non
     assert (await client.get(f"/api/blobs/{kept.json()['reference']}")).content == data
 
 
-async def test_bytes_without_a_type_and_no_bytes_at_all_are_kept_too(client: httpx.AsyncClient) -> None:
+async def test_bytes_without_a_type_and_empty_blobs_are_stored(client: httpx.AsyncClient) -> None:
     kept = await client.post("/api/blobs", content=b"", headers={"content-type": "text/plain"})
     assert (kept.status_code, kept.json()["size"]) == (201, 0)
     there = await client.get(f"/api/blobs/{kept.json()['reference']}")
@@ -73,7 +73,7 @@ SHOWN: dict[str | None, tuple[str, bool]] = {
 }
 
 
-async def test_what_a_browser_could_run_is_not_shown(client: httpx.AsyncClient, store: Store) -> None:
+async def test_active_content_is_sent_as_a_download(client: httpx.AsyncClient, store: Store) -> None:
     for given, sent in SHOWN.items():
         digest = sha256(data := repr(given).encode()).hexdigest()
         await store.blobs.put(data, media_type=given)
@@ -88,14 +88,14 @@ async def test_what_a_browser_could_run_is_not_shown(client: httpx.AsyncClient, 
         assert "x-evil" not in reply.headers
 
 
-async def test_head_says_what_get_would_give(client: httpx.AsyncClient, blob: None) -> None:
+async def test_head_has_the_headers_of_get(client: httpx.AsyncClient, blob: None) -> None:
     same = {"x-request-id": "r1"}
-    whole, told = await client.get(BLOB, headers=same), await client.head(BLOB, headers=same)
-    assert (told.status_code, told.content) == (200, b"")
-    for answer in (whole, told):
-        del answer.headers["x-request-id"]  # each has its own
-    assert told.headers == whole.headers
-    assert told.headers["content-length"] == "10"
+    whole, head_response = await client.get(BLOB, headers=same), await client.head(BLOB, headers=same)
+    assert (head_response.status_code, head_response.content) == (200, b"")
+    for answer in (whole, head_response):
+        del answer.headers["x-request-id"]  # each response has a different one
+    assert head_response.headers == whole.headers
+    assert head_response.headers["content-length"] == "10"
 
 
 RANGES = {
@@ -109,7 +109,7 @@ RANGES = {
     "bytes=10-": (416, None, "bytes */10"),
     "bytes=10-20": (416, None, "bytes */10"),
     "bytes=-0": (416, None, "bytes */10"),
-    "bytes=0-1,3-4": (200, DATA, None),  # one range or everything
+    "bytes=0-1,3-4": (200, DATA, None),  # one range, or the whole blob
     "bytes=3-1": (200, DATA, None),
     "bytes=-": (200, DATA, None),
     "bytes=x-y": (200, DATA, None),
@@ -118,15 +118,15 @@ RANGES = {
 }
 
 
-async def test_ranges(client: httpx.AsyncClient, blob: None) -> None:
-    for asked, (status, data, said) in RANGES.items():
-        reply = await client.get(BLOB, headers={"range": asked})
-        assert (reply.status_code, reply.headers.get("content-range")) == (status, said), asked
+async def test_ranges_are_returned(client: httpx.AsyncClient, blob: None) -> None:
+    for requested, (status, data, content_range) in RANGES.items():
+        reply = await client.get(BLOB, headers={"range": requested})
+        assert (reply.status_code, reply.headers.get("content-range")) == (status, content_range), requested
         if data is not None:
             assert (reply.content, reply.headers["content-length"]) == (data, str(len(data)))
 
 
-async def test_a_range_of_something_else_is_not_given(client: httpx.AsyncClient, blob: None) -> None:
+async def test_a_range_of_another_version_is_not_returned(client: httpx.AsyncClient, blob: None) -> None:
     for condition, status in ((ETAG, 206), ('"other"', 200), ("Sun, 01 Mar 2026 12:00:00 GMT", 200)):
         reply = await client.get(BLOB, headers={"range": "bytes=0-1", "if-range": condition})
         assert reply.status_code == status
@@ -136,9 +136,7 @@ KNOWN = {ETAG: 304, f"W/{ETAG}": 304, f'"other", {ETAG}': 304, "*": 304, '"other
 
 
 @each_row("method", ["GET", "HEAD"])
-async def test_what_a_client_has_is_not_sent_again(
-    client: httpx.AsyncClient, blob: None, method: str
-) -> None:
+async def test_a_cached_blob_is_not_sent_again(client: httpx.AsyncClient, blob: None, method: str) -> None:
     for condition, status in KNOWN.items():
         reply = await client.request(method, BLOB, headers={"if-none-match": condition})
         assert reply.status_code == status, condition
@@ -150,13 +148,15 @@ async def test_what_a_client_has_is_not_sent_again(
 INVALID_DIGESTS = {"0" * 64: 404, "xyz": 400, DIGEST.upper(): 400, f"{DIGEST}0": 400, "%00": 400, "%ff": 400}
 
 
-async def test_what_is_no_blob(client: httpx.AsyncClient, blob: None) -> None:
+async def test_invalid_digests_are_refused(client: httpx.AsyncClient, blob: None) -> None:
     for name, status in INVALID_DIGESTS.items():
         for method in ("GET", "HEAD"):
             assert (await client.request(method, f"/api/blobs/{name}")).status_code == status, name
 
 
-async def test_what_moved_out_of_a_message_can_be_fetched(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_file_that_was_moved_out_of_a_message_can_be_read(
+    client: httpx.AsyncClient, store: Store
+) -> None:
     await store.threads.create("t1")
     url = "data:image/webp;base64," + "AAAA" * 10_000
     await store.messages.save([with_file("m1", url)], thread_id="t1")
@@ -165,7 +165,7 @@ async def test_what_moved_out_of_a_message_can_be_fetched(client: httpx.AsyncCli
     assert (picture.headers["content-type"], picture.content) == ("image/webp", bytes(30_000))
 
 
-async def test_what_belongs_to_another_does_not_exist(store: Store) -> None:
+async def test_blobs_of_other_owners_are_not_found(store: Store) -> None:
     app = asgi(None, store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         await ann.post("/api/blobs", content=DATA, headers={"content-type": "image/png"})
@@ -180,7 +180,7 @@ async def test_what_belongs_to_another_does_not_exist(store: Store) -> None:
         assert (await admin.get(f"{BLOB}?resourceId=bob")).status_code == 404
 
 
-async def test_large_blobs_are_sent_and_taken_in_pieces(client: httpx.AsyncClient) -> None:
+async def test_large_blobs_are_sent_and_received_in_pieces(client: httpx.AsyncClient) -> None:
     data = os.urandom(MEBIBYTE) * 24
     kept = await client.post("/api/blobs", content=data, headers={"content-type": "video/mp4"})
     assert (kept.status_code, kept.json()["url"]) == (201, f"/api/blobs/{sha256(data).hexdigest()}")
@@ -193,7 +193,9 @@ async def test_large_blobs_are_sent_and_taken_in_pieces(client: httpx.AsyncClien
         async with client.stream("GET", path, headers={"range": f"bytes=1-{3 * MEBIBYTE}"}) as response:
             assert response.headers["content-length"] == str(3 * MEBIBYTE)
             assert await response.aread() == data[1 : 3 * MEBIBYTE + 1]
-        assert tracemalloc.get_traced_memory()[1] < 12 * MEBIBYTE  # the client here keeps the three it got
+        assert (
+            tracemalloc.get_traced_memory()[1] < 12 * MEBIBYTE
+        )  # this client has the three pieces it received
     finally:
         tracemalloc.stop()
 

@@ -1,4 +1,4 @@
-"""Bodies that cannot be read: the answer says where, what was expected, and what was found."""
+"""Errors for invalid bodies state the place, the expected and the found type."""
 
 import re
 from typing import Any
@@ -42,7 +42,7 @@ BODIES: dict[str, tuple[str, str, bytes, Any]] = {
             "found": "string",
         },
     ),
-    "a member that is not known": (
+    "an unknown member": (
         "POST",
         "/api/threads",
         b'{"foo": 1}',
@@ -52,45 +52,45 @@ BODIES: dict[str, tuple[str, str, bytes, Any]] = {
 }
 
 
-@each_row("method, path, body, told", BODIES.values(), ids=BODIES)
-async def test_an_error_about_a_body_says_what_is_wrong(
-    client: httpx.AsyncClient, method: str, path: str, body: bytes, told: Any
+@each_row("method, path, body, expected_error", BODIES.values(), ids=BODIES)
+async def test_an_invalid_body_gets_a_precise_error(
+    client: httpx.AsyncClient, method: str, path: str, body: bytes, expected_error: Any
 ) -> None:
-    answer = await client.request(method, path, content=body, headers={"content-type": "application/json"})
-    assert answer.status_code == 400
-    assert answer.json()["errors"] == [told]
-    assert answer.json()["detail"] == f"{told['where']}: {told['what']}"
-    assert ("hint" in answer.json()) == (not body)
+    response = await client.request(method, path, content=body, headers={"content-type": "application/json"})
+    assert response.status_code == 400
+    assert response.json()["errors"] == [expected_error]
+    assert response.json()["detail"] == f"{expected_error['where']}: {expected_error['what']}"
+    assert ("hint" in response.json()) == (not body)
 
 
 @each_row("path", ["/api/chat", "/api/threads", "/api/memory/threads", "/v1/chat/completions"])
-async def test_what_is_not_json_is_said_with_its_position(client: httpx.AsyncClient, path: str) -> None:
-    answer = await client.post(path, content=b'{"id":\n "a",', headers={"content-type": "application/json"})
-    problem = answer.json()
-    assert answer.status_code == 400
+async def test_invalid_json_is_reported_with_its_position(client: httpx.AsyncClient, path: str) -> None:
+    response = await client.post(path, content=b'{"id":\n "a",', headers={"content-type": "application/json"})
+    problem = response.json()
+    assert response.status_code == 400
     assert "invalid JSON" in problem["detail"]
     assert problem["where"].startswith("line 2, column")
 
 
-async def test_a_body_to_convert_says_what_is_missing(client: httpx.AsyncClient) -> None:
+async def test_an_error_of_convert_names_the_missing_member(client: httpx.AsyncClient) -> None:
     headers = {"content-type": "application/json"}
-    answer = await client.post("/api/convert", content=b'{"payload": []}', headers=headers)
-    assert answer.json()["where"] == "$.to"
-    assert answer.json()["detail"] == f"$.to: {MISSING}"
+    response = await client.post("/api/convert", content=b'{"payload": []}', headers=headers)
+    assert response.json()["where"] == "$.to"
+    assert response.json()["detail"] == f"$.to: {MISSING}"
     none = await client.post("/api/convert", content=b"", headers=headers)
     assert none.json()["detail"] == "the request has no body"
 
 
-async def test_types_in_a_query_are_those_of_json(client: httpx.AsyncClient) -> None:
-    answer = await client.get("/api/threads?limit=many")
-    (error,) = answer.json()["errors"]
+async def test_errors_in_a_query_have_json_types(client: httpx.AsyncClient) -> None:
+    response = await client.get("/api/threads?limit=many")
+    (error,) = response.json()["errors"]
     assert (error["where"], error["expected"], error["found"]) == ("query limit", "integer", "string")
 
 
 PYTHON_OR_COMMANDS = re.compile(r"\w\(\)|`?partita |--\w")
 
 UNKNOWN: dict[str, tuple[str, str, Any]] = {
-    "a thread that is there": ("POST", "/api/threads", {"id": "t"}),
+    "an existing thread": ("POST", "/api/threads", {"id": "t"}),
     "a message": ("GET", "/api/threads/t/messages/none", None),
     "a run": ("GET", "/api/runs/none", None),
     "a branch": ("POST", "/api/threads/t/branch", {"messageId": "none"}),
@@ -105,6 +105,6 @@ async def test_hints_are_for_clients_of_http(
     client: httpx.AsyncClient, method: str, path: str, body: Any
 ) -> None:
     await client.post("/api/threads", json={"id": "t"})
-    answer = await client.request(method, path, json=body)
-    assert 400 <= answer.status_code < 500
-    assert not PYTHON_OR_COMMANDS.search(answer.json().get("hint", "")), answer.text
+    response = await client.request(method, path, json=body)
+    assert 400 <= response.status_code < 500
+    assert not PYTHON_OR_COMMANDS.search(response.json().get("hint", "")), response.text

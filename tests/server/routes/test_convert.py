@@ -1,4 +1,4 @@
-"""Formats over HTTP: listed, converted into each other, streams folded; and nothing breaks the server."""
+"""Formats over HTTP: lists, conversions, folded streams, and errors for any other input."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -31,7 +31,7 @@ async def post(client: httpx.AsyncClient, path: str, body: Json, status: int = 2
     return response.json()
 
 
-async def test_every_format_is_listed_with_what_it_can(client: httpx.AsyncClient) -> None:
+async def test_every_format_is_listed_with_its_abilities(client: httpx.AsyncClient) -> None:
     items = (await client.get("/api/formats")).json()["items"]
     assert [one["name"] for one in items] == list(all_formats())
     for one in items:
@@ -43,60 +43,60 @@ async def test_every_format_is_listed_with_what_it_can(client: httpx.AsyncClient
 
 
 @each_row("target", [name for name, format_ in all_formats().items() if format_.dump])
-async def test_a_payload_is_converted_as_it_is_everywhere(client: httpx.AsyncClient, target: str) -> None:
-    told = await post(client, "/api/convert", {"payload": [UI], "from": "ui", "to": target})
+async def test_a_payload_is_converted_like_in_python(client: httpx.AsyncClient, target: str) -> None:
+    report = await post(client, "/api/convert", {"payload": [UI], "from": "ui", "to": target})
     dumped = convert_payload([UI], "ui", target)
-    assert (told["payload"], told["from"], told["to"]) == (dumped.payload, "ai-sdk-ui-v7", target)
-    assert told["losses"] == [loss._asdict() for loss in dumped.losses]
-    assert "guess" not in told
+    assert (report["payload"], report["from"], report["to"]) == (dumped.payload, "ai-sdk-ui-v7", target)
+    assert report["losses"] == [loss._asdict() for loss in dumped.losses]
+    assert "guess" not in report
 
 
-async def test_what_is_guessed_and_what_is_lost_is_told(client: httpx.AsyncClient) -> None:
-    told = await post(client, "/api/convert", {"payload": [UI], "to": "model"})
-    assert told["guess"]["format"] == told["from"] == "ai-sdk-ui-v7"
-    assert [loss["path"] for loss in told["losses"]] == [
+async def test_guesses_and_losses_are_reported(client: httpx.AsyncClient) -> None:
+    report = await post(client, "/api/convert", {"payload": [UI], "to": "model"})
+    assert report["guess"]["format"] == report["from"] == "ai-sdk-ui-v7"
+    assert [loss["path"] for loss in report["losses"]] == [
         loss.path for loss in convert_payload([UI], "ui", "model").losses
     ]
 
 
-async def test_a_guess_tells_what_else_it_could_be(client: httpx.AsyncClient) -> None:
-    told = await post(client, "/api/convert", {"payload": [{"role": "user", "content": "Hi."}], "to": "ui"})
-    assert {"openai-chat", "anthropic"} <= {one["format"] for one in told["guess"]["rivals"]}
+async def test_a_guess_lists_alternatives(client: httpx.AsyncClient) -> None:
+    report = await post(client, "/api/convert", {"payload": [{"role": "user", "content": "Hi."}], "to": "ui"})
+    assert {"openai-chat", "anthropic"} <= {one["format"] for one in report["guess"]["rivals"]}
     assert all(
-        one["why"] and one["confidence"] <= told["guess"]["confidence"] for one in told["guess"]["rivals"]
+        one["why"] and one["confidence"] <= report["guess"]["confidence"] for one in report["guess"]["rivals"]
     )
 
 
 async def test_a_stream_is_folded_and_written(client: httpx.AsyncClient) -> None:
-    told = await post(client, "/api/convert", {"payload": SPOKEN, "to": "ui"})
-    assert told["from"] == "ai-sdk-chunks"
-    assert told["payload"][0]["parts"] == [{"type": "text", "text": "Forty.", "state": "done"}]
+    report = await post(client, "/api/convert", {"payload": SPOKEN, "to": "ui"})
+    assert report["from"] == "ai-sdk-chunks"
+    assert report["payload"][0]["parts"] == [{"type": "text", "text": "Forty.", "state": "done"}]
 
 
 @each_row("carry", [False, True])
-async def test_what_is_carried_along_is_not_lost(client: httpx.AsyncClient, carry: bool) -> None:
+async def test_embedded_values_are_not_lost(client: httpx.AsyncClient, carry: bool) -> None:
     target = next(name for name, one in all_formats().items() if one.slot is not None)
-    said = to_json(full_conversation())
-    body = {"payload": said, "from": "canonical", "to": target, "carry": carry}
-    told = await post(client, "/api/convert", body)
-    expected = convert_payload(said, "canonical", target, carry=carry)
-    assert told["payload"] == expected.payload
-    assert bool(told["losses"]) is not carry
+    messages = to_json(full_conversation())
+    body = {"payload": messages, "from": "canonical", "to": target, "carry": carry}
+    report = await post(client, "/api/convert", body)
+    expected = convert_payload(messages, "canonical", target, carry=carry)
+    assert report["payload"] == expected.payload
+    assert bool(report["losses"]) is not carry
 
 
-async def test_half_a_surrogate_pair_survives(client: httpx.AsyncClient) -> None:
+async def test_a_lone_surrogate_survives(client: httpx.AsyncClient) -> None:
     half = {**UI, "parts": [{"type": "text", "text": "\ud83d"}]}
-    told = await post(client, "/api/convert", {"payload": [half], "from": "ui", "to": "canonical"})
-    assert told["payload"][0]["content"]["parts"][0]["text"] == "\ud83d"
+    report = await post(client, "/api/convert", {"payload": [half], "from": "ui", "to": "canonical"})
+    assert report["payload"][0]["content"]["parts"][0]["text"] == "\ud83d"
 
 
 REFUSED: dict[str, Json] = {
     "no target": {"payload": [UI]},
     "no payload": {"to": "ui"},
-    "a format that is none": {"payload": [UI], "from": "nonesuch", "to": "ui"},
-    "a target that is none": {"payload": [UI], "to": "nonesuch"},
-    "a target that is only read": {"payload": [UI], "to": "cherry"},
-    "nothing anyone knows": {"payload": {"colour": "blue"}, "to": "ui"},
+    "an unknown format": {"payload": [UI], "from": "nonesuch", "to": "ui"},
+    "an unknown target": {"payload": [UI], "to": "nonesuch"},
+    "a read-only target": {"payload": [UI], "to": "cherry"},
+    "an unknown payload": {"payload": {"colour": "blue"}, "to": "ui"},
     "a number": {"payload": 7, "to": "ui"},
     "a list": [],
     "null": None,
@@ -104,11 +104,11 @@ REFUSED: dict[str, Json] = {
 
 
 @each_row("body", REFUSED.values(), ids=REFUSED)
-async def test_what_cannot_be_converted_is_refused(client: httpx.AsyncClient, body: Json) -> None:
+async def test_invalid_conversions_are_refused(client: httpx.AsyncClient, body: Json) -> None:
     assert (await post(client, "/api/convert", body, 400))["detail"]
 
 
-async def test_who_names_no_format_learns_which_there_are(client: httpx.AsyncClient) -> None:
+async def test_an_error_for_a_missing_format_lists_all_formats(client: httpx.AsyncClient) -> None:
     problem = await post(client, "/api/convert", {"payload": {"colour": "blue"}, "to": "ui"}, 400)
     assert "ai-sdk-ui-v7" in problem["hint"]
 
@@ -153,8 +153,8 @@ ODD: list[Json] = [
 ]
 
 
-def crossed(formats: Iterable[str], payloads: list[Json]) -> list[tuple[str, Json]]:
-    """Formats with payloads: each of both several times; with `PARTITA_FULL=1` each with each."""
+def combinations(formats: Iterable[str], payloads: list[Json]) -> list[tuple[str, Json]]:
+    """Pairs of formats and payloads: each several times; with `PARTITA_FULL=1` all pairs."""
     return [
         (name, payload)
         for row, name in enumerate(formats)
@@ -163,8 +163,8 @@ def crossed(formats: Iterable[str], payloads: list[Json]) -> list[tuple[str, Jso
     ]
 
 
-async def test_no_payload_breaks_the_server(client: httpx.AsyncClient) -> None:
-    for source, payload in crossed(all_formats(), ODD):
+async def test_no_payload_causes_a_server_error(client: httpx.AsyncClient) -> None:
+    for source, payload in combinations(all_formats(), ODD):
         body = dumps({"payload": payload, "from": source, "to": "canonical"})
         response = await client.post("/api/convert", content=body, headers=JSON)
         assert response.status_code in (200, 400), (source, payload, response.text)
@@ -179,66 +179,68 @@ async def test_no_payload_breaks_the_server(client: httpx.AsyncClient) -> None:
     [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"payload":' + b"[" * 9_000 + b"]" * 9_000 + b',"to":"ui"}'],
     ids=["nothing", "half", "no text", "brackets", "deep"],
 )
-async def test_what_is_no_json_is_refused(client: httpx.AsyncClient, path: str, body: bytes) -> None:
+async def test_invalid_json_is_refused(client: httpx.AsyncClient, path: str, body: bytes) -> None:
     response = await client.post(path, content=body, headers=JSON)
     assert response.status_code == 400, response.text
 
 
-# Folded
+# Folding
 
 
 @each_row("name", ["chunks", "events"])
 async def test_a_stream_is_folded(client: httpx.AsyncClient, name: str) -> None:
-    told = await post(client, "/api/fold", {name: SPOKEN, "to": "ui"})
-    assert told["message"] == {
+    report = await post(client, "/api/fold", {name: SPOKEN, "to": "ui"})
+    assert report["message"] == {
         "id": "m1",
         "role": "assistant",
         "parts": [{"type": "text", "text": "Forty.", "state": "done"}],
     }
-    assert (told["format"], told["to"], told["diagnostics"]) == ("ai-sdk-chunks", "ai-sdk-ui-v7", [])
-    assert told["guess"]["format"] == "ai-sdk-chunks"
+    assert (report["format"], report["to"], report["diagnostics"]) == ("ai-sdk-chunks", "ai-sdk-ui-v7", [])
+    assert report["guess"]["format"] == "ai-sdk-chunks"
 
 
 async def test_every_message_of_a_stream_is_folded(client: httpx.AsyncClient) -> None:
     both = [*SPOKEN, {**SPOKEN[0], "messageId": "m2"}, *SPOKEN[1:]]
-    told = await post(client, "/api/fold", {"chunks": both, "to": "ui"})
-    assert [message["id"] for message in told["message"]] == ["m1", "m2"]
-    told = await post(client, "/api/convert", {"payload": both, "from": "ai-sdk-chunks", "to": "ui"})
-    assert [message["id"] for message in told["payload"]] == ["m1", "m2"]
+    report = await post(client, "/api/fold", {"chunks": both, "to": "ui"})
+    assert [message["id"] for message in report["message"]] == ["m1", "m2"]
+    report = await post(client, "/api/convert", {"payload": both, "from": "ai-sdk-chunks", "to": "ui"})
+    assert [message["id"] for message in report["payload"]] == ["m1", "m2"]
 
 
-async def test_a_message_is_in_our_own_shape_unless_another_is_asked_for(client: httpx.AsyncClient) -> None:
-    told = await post(client, "/api/fold", {"chunks": SPOKEN})
-    assert told["message"]["content"]["parts"][0]["text"] == "Forty."
+async def test_a_folded_message_is_canonical_unless_another_format_is_requested(
+    client: httpx.AsyncClient,
+) -> None:
+    report = await post(client, "/api/fold", {"chunks": SPOKEN})
+    assert report["message"]["content"]["parts"][0]["text"] == "Forty."
 
 
-async def test_what_does_not_fit_is_an_error_or_told(client: httpx.AsyncClient) -> None:
+async def test_a_chunk_that_does_not_fit_is_an_error_or_reported(client: httpx.AsyncClient) -> None:
     lost = [*SPOKEN[:1], {"type": "text-delta", "id": "nobody", "delta": "?"}, *SPOKEN[1:]]
     problem = await post(client, "/api/fold", {"chunks": lost}, 400)
     assert problem["where"] == "chunk 1"
-    told = await post(client, "/api/fold", {"chunks": lost, "lenient": True, "to": "ui"})
-    assert [one["chunk"] for one in told["diagnostics"]] == [1]
-    assert told["message"]["parts"][0]["text"] == "Forty."
+    report = await post(client, "/api/fold", {"chunks": lost, "lenient": True, "to": "ui"})
+    assert [one["chunk"] for one in report["diagnostics"]] == [1]
+    assert report["message"]["parts"][0]["text"] == "Forty."
 
 
-async def test_the_errors_that_a_stream_reports_are_told(client: httpx.AsyncClient) -> None:
-    told = await post(
+async def test_errors_in_a_stream_are_reported(client: httpx.AsyncClient) -> None:
+    report = await post(
         client, "/api/fold", {"chunks": [*SPOKEN[:1], {"type": "error", "errorText": "no power"}]}
     )
-    assert told["errors"] == ["no power"]
+    assert report["errors"] == ["no power"]
 
 
 NOT_FOLDED: dict[str, JsonObject] = {
     "nothing": {},
     "both": {"chunks": SPOKEN, "events": SPOKEN},
-    "no list": {"chunks": {"type": "start"}},
+    "not a list": {"chunks": {"type": "start"}},
     "messages": {"events": [UI], "format": "ui"},
-    "an empty list of no known kind": {"events": []},
-    "no such format": {"events": SPOKEN, "format": "nonesuch"},
-    "no such target": {"events": SPOKEN, "to": "nonesuch"},
+    "an empty list without a format": {"events": []},
+    "a missing format": {"events": SPOKEN, "format": "nonesuch"},
+    "a missing target": {"events": SPOKEN, "to": "nonesuch"},
 }
 
 
 @each_row("body", NOT_FOLDED.values(), ids=NOT_FOLDED)
-async def test_what_is_no_stream_is_refused(client: httpx.AsyncClient, body: JsonObject) -> None:
+async def test_an_invalid_stream_is_refused(client: httpx.AsyncClient, body: JsonObject) -> None:
     assert (await post(client, "/api/fold", body, 400))["detail"]

@@ -1,4 +1,4 @@
-"""Threads as a list shows them, and what there is to choose them by, over HTTP."""
+"""Summaries of threads, and facets to filter them, over HTTP."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from partita.server.app import PartitaApp, asgi
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from partita.types.messages import UserMessage
-from tests.server.clients.agents import Asking
+from tests.server.clients.agents import ApprovalAgent
 from tests.server.conftest import client_of
 from tests.server.routes.paging import paged
 from tests.store.examples import ask, failed, worked
@@ -41,14 +41,14 @@ LISTED = {
 
 
 @each_row("path", ["/api/summaries", "/api/threads"])
-async def test_which_are_listed(client: httpx.AsyncClient, threads: None, path: str) -> None:
+async def test_summaries_are_filtered(client: httpx.AsyncClient, threads: None, path: str) -> None:
     for query, ids in LISTED.items():
         reply = await client.get(f"{path}?{query}")
         assert reply.status_code == 200, query
         assert {one.get("thread", one)["id"] for one in reply.json()["items"]} == ids, query
 
 
-async def test_a_summary_is_told(client: httpx.AsyncClient, threads: None) -> None:
+async def test_a_summary_is_returned(client: httpx.AsyncClient, threads: None) -> None:
     (boat,) = (await client.get("/api/summaries?ids=boat")).json()["items"]
     assert boat["thread"]["project"] == "harbour"
     assert {name: value for name, value in boat.items() if name != "thread"} == {
@@ -58,7 +58,7 @@ async def test_a_summary_is_told(client: httpx.AsyncClient, threads: None) -> No
     }
 
 
-async def test_pages_of_summaries(client: httpx.AsyncClient, store: Store) -> None:
+async def test_summaries_are_paginated(client: httpx.AsyncClient, store: Store) -> None:
     made = [f"t{number}" for number in range(5)]
     for name in made:
         await store.threads.create(name)
@@ -66,7 +66,7 @@ async def test_pages_of_summaries(client: httpx.AsyncClient, store: Store) -> No
     assert found == made[::-1]
 
 
-async def test_facets_are_told(client: httpx.AsyncClient, threads: None) -> None:
+async def test_facets_are_returned(client: httpx.AsyncClient, threads: None) -> None:
     found = (await client.get("/api/facets?agent=smith")).json()
     assert found["threads"] == 1
     assert found["agents"] == [{"value": "keeper", "threads": 1}, {"value": "smith", "threads": 1}]
@@ -77,11 +77,11 @@ async def test_facets_are_told(client: httpx.AsyncClient, threads: None) -> None
     assert found["dates"] == {"today": 1, "week": 0, "month": 0, "older": 0}
 
 
-async def test_a_run_that_asks_is_shown_to_wait(store: Store) -> None:
-    app: PartitaApp = asgi({"asking": Asking()}, store=store)
+async def test_a_run_with_an_approval_request_is_shown_as_waiting(store: Store) -> None:
+    app: PartitaApp = asgi({"asking": ApprovalAgent()}, store=store)
     async with app.lifespan(), client_of(app) as client:
         session = app.opened().session
-        run = await session.start(Asking(), "t", [UserMessage(id="q", content="May I?")])
+        run = await session.start(ApprovalAgent(), "t", [UserMessage(id="q", content="May I?")])
         while not session.awaiting_approval():
             await asyncio.sleep(0.005)
         (summary,) = (await client.get("/api/summaries")).json()["items"]

@@ -1,4 +1,4 @@
-"""Uploads over HTTP: logs and messages, once and again, whole and broken."""
+"""Imports over HTTP: logs and messages, repeated, incomplete and invalid uploads."""
 
 import asyncio
 import gzip
@@ -21,7 +21,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from tests.formats.codex_examples import THREAD, Script
 from tests.logs.claude_session import SESSION, Session, lines_of, task
 from tests.server.conftest import client_of
-from tests.server.routes.test_convert import ODD, crossed
+from tests.server.routes.test_convert import ODD, combinations
 from tests.tables import each_row
 
 LINES = {"content-type": "application/x-ndjson"}
@@ -45,8 +45,8 @@ async def upload(
     return response.json()
 
 
-async def full_conversation(store: Store) -> Json:
-    """All that an import may change."""
+async def stored_content(store: Store) -> Json:
+    """Everything in the store that an import may change."""
     threads = (await store.threads.list(limit=500)).items
     return [
         [
@@ -122,7 +122,7 @@ LOGS: dict[str, tuple[bytes, str, str | None]] = {
 
 
 @pytest.mark.parametrize(("format_", "log"), LOGS.items(), ids=LOGS)
-async def test_a_log_is_recognised_and_brought_in_once(
+async def test_a_log_is_detected_and_imported_once(
     client: httpx.AsyncClient, store: Store, format_: str, log: tuple[bytes, str, str | None]
 ) -> None:
     data, agent, thread_id = log
@@ -135,27 +135,29 @@ async def test_a_log_is_recognised_and_brought_in_once(
     assert (first["problems"], first["findings"]) == ([], [])
     if thread_id is not None:
         assert thread["id"] == thread_id
-    stored = await full_conversation(store)
+    stored = await stored_content(store)
     name = "copy.json" if data.count(b"\n") < 2 else "copy.jsonl"
     again = await upload(client, data, f"?name=elsewhere/{name}" if thread_id else "")
     assert again["newThreads"] == 0
     assert again["messages"] == {"new": 0, "changed": 0, "unchanged": first["messages"]["new"]}
     if thread_id is None:
-        assert await full_conversation(store) == stored
+        assert await stored_content(store) == stored
     else:
-        (one,), (other,) = stored, await full_conversation(store)
+        (one,), (other,) = stored, await stored_content(store)
         assert other[:2] == one[:2]
     assert all(run.status == "completed" for run in (await store.runs.list()).items)
 
 
-async def test_the_same_upload_changes_nothing_at_all(client: httpx.AsyncClient, store: Store) -> None:
+async def test_importing_the_same_upload_again_changes_nothing(
+    client: httpx.AsyncClient, store: Store
+) -> None:
     await upload(client, claude().data)
-    stored = await full_conversation(store)
+    stored = await stored_content(store)
     await upload(client, claude().data)
-    assert await full_conversation(store) == stored
+    assert await stored_content(store) == stored
 
 
-async def test_nothing_tells_where_an_upload_lay(
+async def test_temporary_paths_of_uploads_are_not_stored(
     client: httpx.AsyncClient,
     store: Store,
     tmp_path_factory: pytest.TempPathFactory,
@@ -172,7 +174,7 @@ async def test_nothing_tells_where_an_upload_lay(
     assert {run.metadata["log"]["path"] for run in runs if run.metadata} == {source.path}
 
 
-async def test_what_was_added_to_a_log_is_added(client: httpx.AsyncClient, store: Store) -> None:
+async def test_new_lines_of_a_log_are_added(client: httpx.AsyncClient, store: Store) -> None:
     first = await upload(client, claude().data)
     longer = await upload(client, claude().turn("And cake?", "Cake too.").data)
     assert longer["newThreads"] == 0
@@ -182,7 +184,7 @@ async def test_what_was_added_to_a_log_is_added(client: httpx.AsyncClient, store
     assert len((await store.messages.list(SESSION)).items) >= 6
 
 
-async def test_a_packed_log_is_the_log_that_it_holds(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_compressed_log_equals_the_log(client: httpx.AsyncClient, store: Store) -> None:
     data = claude().data
     packed = await upload(client, gzip.compress(data), "?name=session.jsonl.gz")
     assert (packed["files"][0]["name"], packed["files"][0]["bytes"]) == ("session.jsonl", len(data))
@@ -190,7 +192,9 @@ async def test_a_packed_log_is_the_log_that_it_holds(client: httpx.AsyncClient, 
     assert plain["messages"]["unchanged"] == packed["messages"]["new"]
 
 
-async def test_a_form_brings_a_session_and_its_helpers(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_form_with_a_session_and_its_sub_agents_is_imported(
+    client: httpx.AsyncClient, store: Store
+) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "Find flour")])
     session.result("t1", "found", toolUseResult={"agentId": "a1"}).answer(text="Done.")
     helper = Session(mark="h", agent="a1").prompt("Find flour", parent=None).answer(text="In the cellar.")
@@ -202,9 +206,9 @@ async def test_a_form_brings_a_session_and_its_helpers(client: httpx.AsyncClient
     ]
     response = await client.post("/api/import", files=files)
     assert response.status_code == 200, response.text
-    told = response.json()
-    assert [file["name"] for file in told["files"]] == [f"{SESSION}.jsonl", "agent-a1.jsonl"]
-    assert [thread["id"] for thread in told["threads"]] == [SESSION]
+    report = response.json()
+    assert [file["name"] for file in report["files"]] == [f"{SESSION}.jsonl", "agent-a1.jsonl"]
+    assert [thread["id"] for thread in report["threads"]] == [SESSION]
     messages = (await store.messages.list(SESSION)).items
     (call,) = [
         part
@@ -216,30 +220,30 @@ async def test_a_form_brings_a_session_and_its_helpers(client: httpx.AsyncClient
     assert len(call.children) == 2
 
 
-async def test_files_of_one_name_do_not_hide_each_other(client: httpx.AsyncClient) -> None:
+async def test_files_with_the_same_name_are_all_imported(client: httpx.AsyncClient) -> None:
     other = Session("5e551000-0000-4000-8000-000000000002", mark="v").turn("Boil")
     files = [("files", ("session.jsonl", claude().data)), ("files", ("session.jsonl", other.data))]
-    told = (await client.post("/api/import", files=files)).json()
-    assert {thread["id"] for thread in told["threads"]} == {SESSION, other.id}
+    report = (await client.post("/api/import", files=files)).json()
+    assert {thread["id"] for thread in report["threads"]} == {SESSION, other.id}
 
 
-async def test_what_is_not_understood_is_told_with_its_line(client: httpx.AsyncClient, store: Store) -> None:
+async def test_unknown_records_are_reported_with_their_line(client: httpx.AsyncClient, store: Store) -> None:
     data = claude().data + b'{"half": \n' + lines_of([{"type": "mystery", "sessionId": SESSION, "uuid": "x"}])
-    told = await upload(client, data)
+    report = await upload(client, data)
     lines = len(claude().records)
-    assert {line for one in told["findings"] for line in one["lines"]} >= {lines + 1}
-    assert told["messages"]["new"] == len(
+    assert {line for one in report["findings"] for line in one["lines"]} >= {lines + 1}
+    assert report["messages"]["new"] == len(
         (await store.messages.list(SESSION, MessageFilter(internal=None))).items
     )
 
 
-async def test_a_large_log_is_read_by_others(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_large_log_is_read_in_a_worker_process(client: httpx.AsyncClient, store: Store) -> None:
     session = Session()
     for number in range(40):
         session.turn(f"Question {number}", "word " * 30_000)
     assert len(session.data) > 4 * 1024 * 1024
-    told = await upload(client, session.data)
-    assert told["messages"]["new"] == 80
+    report = await upload(client, session.data)
+    assert report["messages"]["new"] == 80
     runs = (await store.runs.list(limit=500)).items
     assert {run.metadata["log"]["path"] for run in runs if run.metadata} == {f"upload:{SESSION}/upload"}
 
@@ -247,23 +251,19 @@ async def test_a_large_log_is_read_by_others(client: httpx.AsyncClient, store: S
 # Messages
 
 
-async def test_messages_are_brought_into_a_thread_of_their_own(
-    client: httpx.AsyncClient, store: Store
-) -> None:
+async def test_messages_are_imported_into_a_new_thread(client: httpx.AsyncClient, store: Store) -> None:
     first = await upload(client, dumps(UI), "?name=talk.json", JSON)
     (thread,) = first["threads"]
     assert (first["files"][0]["kind"], first["files"][0]["format"]) == ("messages", "ai-sdk-ui-v7")
     assert (first["newThreads"], first["messages"]["new"], thread["title"]) == (1, 2, "talk.json")
     assert [message.id for message in (await store.messages.list(thread["id"])).items] == ["m1", "m2"]
-    stored = await full_conversation(store)
+    stored = await stored_content(store)
     again = await upload(client, dumps(UI), "?name=talk.json", JSON)
     assert (again["newThreads"], again["messages"]) == (0, {"new": 0, "changed": 0, "unchanged": 2})
-    assert await full_conversation(store) == stored
+    assert await stored_content(store) == stored
 
 
-async def test_messages_are_brought_into_the_thread_that_is_named(
-    client: httpx.AsyncClient, store: Store
-) -> None:
+async def test_messages_are_imported_into_the_named_thread(client: httpx.AsyncClient, store: Store) -> None:
     await store.threads.create("t", title="Towers")
     await upload(client, lines_of(UI), "?threadId=t&name=talk.jsonl")
     nameless: list[JsonObject] = [{"role": "user", "content": "And now?"}]
@@ -273,10 +273,12 @@ async def test_messages_are_brought_into_the_thread_that_is_named(
     thread = await store.threads.get("t")
     assert thread is not None
     assert thread.title == "Towers"
-    assert len((await store.messages.list("t")).items) == 4, "those without ids do not replace each other"
+    assert len((await store.messages.list("t")).items) == 4, "messages without ids do not replace each other"
 
 
-async def test_messages_that_name_their_threads_go_there(client: httpx.AsyncClient, store: Store) -> None:
+async def test_messages_are_imported_into_the_threads_that_they_name(
+    client: httpx.AsyncClient, store: Store
+) -> None:
     rows = [
         {
             "id": name,
@@ -286,11 +288,13 @@ async def test_messages_that_name_their_threads_go_there(client: httpx.AsyncClie
         }
         for name, thread in (("m1", "one"), ("m2", "two"))
     ]
-    told = await upload(client, dumps(rows), "?format=canonical", JSON)
-    assert [thread["id"] for thread in told["threads"]] == ["one", "two"]
+    report = await upload(client, dumps(rows), "?format=canonical", JSON)
+    assert [thread["id"] for thread in report["threads"]] == ["one", "two"]
 
 
-async def test_a_recorded_stream_is_all_its_messages(client: httpx.AsyncClient, store: Store) -> None:
+async def test_all_messages_of_a_recorded_stream_are_imported(
+    client: httpx.AsyncClient, store: Store
+) -> None:
     chunks: list[JsonObject] = [
         {"type": "start", "messageId": "m1"},
         {"type": "text-start", "id": "t"},
@@ -298,22 +302,22 @@ async def test_a_recorded_stream_is_all_its_messages(client: httpx.AsyncClient, 
         {"type": "finish"},
     ]
     second = {"type": "start", "messageId": "m2"}
-    told = await upload(client, lines_of([*chunks, second, *chunks[1:]]))
-    messages = (await store.messages.list(told["threads"][0]["id"])).items
+    report = await upload(client, lines_of([*chunks, second, *chunks[1:]]))
+    messages = (await store.messages.list(report["threads"][0]["id"])).items
     assert [message.id for message in messages] == ["m1", "m2"]
 
 
-# What would be
+# Dry runs
 
 
 @pytest.mark.parametrize(
     ("data", "headers"), [(claude().data, LINES), (dumps(UI), JSON)], ids=["a log", "messages"]
 )
-async def test_what_would_be_is_told_and_nothing_is_done(
+async def test_a_dry_run_reports_the_result_and_changes_nothing(
     client: httpx.AsyncClient, store: Store, data: bytes, headers: dict[str, str]
 ) -> None:
     would = await upload(client, data, "?dryRun=true", headers)
-    assert (await full_conversation(store), await store.sources.list()) == ([], ())
+    assert (await stored_content(store), await store.sources.list()) == ([], ())
     did = await upload(client, data, "", headers)
     assert {**did, "dryRun": True} == would
     still = await upload(client, data, "?dryRun=true", headers)
@@ -321,91 +325,94 @@ async def test_what_would_be_is_told_and_nothing_is_done(
     assert still["messages"]["unchanged"] == did["messages"]["new"]
 
 
-# Refused
+# Invalid uploads
 
 REFUSED: dict[str, tuple[bytes, str, dict[str, str], int]] = {
     "nothing": (b"", "", LINES, 400),
-    "no JSON": (b"once upon a time", "", LINES, 400),
+    "not JSON": (b"once upon a time", "", LINES, 400),
     "bytes": (bytes(range(256)), "", LINES, 400),
-    "JSON of nobody": (b'{"colour": "blue"}', "", LINES, 400),
-    "a list of nothing": (b"[]", "", LINES, 400),
-    "a format that is none": (b"[]", "?format=nonesuch", LINES, 400),
-    "messages that are cut": (dumps(UI)[:-20], "", LINES, 400),
-    "a line that is cut": (lines_of(UI) + b'{"id": ', "", LINES, 400),
+    "JSON of an unknown format": (b'{"colour": "blue"}', "", LINES, 400),
+    "an empty list": (b"[]", "", LINES, 400),
+    "an unknown format": (b"[]", "?format=nonesuch", LINES, 400),
+    "truncated messages": (dumps(UI)[:-20], "", LINES, 400),
+    "a truncated line": (lines_of(UI) + b'{"id": ', "", LINES, 400),
     "messages of another format": (dumps(UI), "?format=canonical", LINES, 400),
-    "two of one id": (dumps([UI[0], UI[0]]), "", LINES, 400),
-    "a packed file that is cut": (gzip.compress(claude().data)[:-20], "", LINES, 400),
-    "a form that is none": (b"x", "", {"content-type": "multipart/form-data"}, 400),
+    "two messages with one id": (dumps([UI[0], UI[0]]), "", LINES, 400),
+    "a truncated compressed file": (gzip.compress(claude().data)[:-20], "", LINES, 400),
+    "an invalid form": (b"x", "", {"content-type": "multipart/form-data"}, 400),
     "a form without an end": (b"--b\r\n", "", {"content-type": "multipart/form-data; boundary=b"}, 400),
-    "a deep nest": (b"[" * 50_000 + b"]" * 50_000, "?format=ui", LINES, 400),
-    "a deep nest in a line": (b'{"role":"user","parts":' + b"[" * 50_000 + b"\n", "", LINES, 400),
-    "a thread that no database holds": (dumps(UI), "?threadId=%00", JSON, 400),
-    "an odd kind of body": (dumps(UI), "", {"content-type": "text/plain"}, 415),
+    "deep nesting": (b"[" * 50_000 + b"]" * 50_000, "?format=ui", LINES, 400),
+    "deep nesting in a line": (b'{"role":"user","parts":' + b"[" * 50_000 + b"\n", "", LINES, 400),
+    "an invalid thread id": (dumps(UI), "?threadId=%00", JSON, 400),
+    "an unknown media type": (dumps(UI), "", {"content-type": "text/plain"}, 415),
 }
 
 
 @each_row(("data", "query", "headers", "status"), REFUSED.values(), ids=REFUSED)
-async def test_what_cannot_be_brought_in_is_refused(
+async def test_an_invalid_upload_is_refused(
     client: httpx.AsyncClient, store: Store, data: bytes, query: str, headers: dict[str, str], status: int
 ) -> None:
     problem = await upload(client, data, query, headers, status)
     assert problem["detail"]
     assert tempfile.gettempdir() not in str(problem)
-    assert (await full_conversation(store), await store.sources.list()) == ([], ())
+    assert (await stored_content(store), await store.sources.list()) == ([], ())
 
 
-async def test_nothing_odd_breaks_the_server(client: httpx.AsyncClient) -> None:
-    for format_, odd in crossed([*all_formats(), *LOG_FORMATS], ODD[::3]):
+async def test_no_upload_causes_a_server_error(client: httpx.AsyncClient) -> None:
+    for format_, odd in combinations([*all_formats(), *LOG_FORMATS], ODD[::3]):
         response = await client.post(f"/api/import?format={format_}", content=dumps(odd), headers=LINES)
         assert response.status_code in (200, 400), (format_, odd, response.text)
 
 
-async def test_who_sends_something_unknown_learns_what_was_looked_for(client: httpx.AsyncClient) -> None:
+async def test_an_error_for_an_unknown_upload_lists_the_formats(client: httpx.AsyncClient) -> None:
     problem = await upload(client, b'{"colour": "blue"}', status=400)
     assert "claude-code-log" in problem["hint"]
     assert "ai-sdk-ui-v7" in problem["hint"]
 
 
-async def test_one_unknown_file_keeps_the_others_out(client: httpx.AsyncClient, store: Store) -> None:
+async def test_an_unknown_file_prevents_the_import_of_all_files(
+    client: httpx.AsyncClient, store: Store
+) -> None:
     files = [("files", ("a.jsonl", claude().data)), ("files", ("b.jsonl", b'{"colour":"blue"}'))]
     response = await client.post("/api/import", files=files)
     assert (response.status_code, response.json()["where"]) == (400, "b.jsonl")
-    assert await full_conversation(store) == []
+    assert await stored_content(store) == []
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
-async def test_what_holds_too_much_is_refused(store: Store, pack: Any) -> None:
+async def test_an_upload_that_expands_too_much_is_refused(store: Store, pack: Any) -> None:
     app = asgi(None, store=store, limits=Limits(upload_bytes=100_000))
     data = pack(claude().data + b" " * 1_000_000)
     async with app.lifespan(), client_of(app) as client:
         await upload(client, data, status=413)
-    assert await full_conversation(store) == []
+    assert await stored_content(store) == []
 
 
-async def test_an_upload_belongs_to_who_sent_it(store: Store) -> None:
+async def test_an_upload_belongs_to_its_caller(store: Store) -> None:
     app = asgi(
-        None, store=store, user=lambda asked: Principal(asked.headers["x-user"], "write"), routes="all"
+        None,
+        store=store,
+        user=lambda connection: Principal(connection.headers["x-user"], "write"),
+        routes="all",
     )
     async with app.lifespan():
         for user in ("ada", "bob"):
             async with client_of(app, headers={"x-user": user}) as client:
-                told = await upload(client, claude().data)
-                assert told["newThreads"] == 1
+                report = await upload(client, claude().data)
+                assert report["newThreads"] == 1
                 assert (await upload(client, dumps(UI), headers=JSON))["newThreads"] == 1
     owners = {thread.resource_id for thread in (await store.threads.list()).items}
     assert owners == {"ada", "bob"}
 
 
-async def test_who_may_only_read_brings_in_nothing(store: Store) -> None:
+async def test_a_caller_with_the_role_read_cannot_import(store: Store) -> None:
     app = asgi(None, store=store, user=lambda _: Principal("ada", "read"), routes="all")
     async with app.lifespan(), client_of(app) as client:
         await upload(client, claude().data, status=403)
 
 
-async def test_the_same_log_from_many_at_once_is_brought_in_once(
-    client: httpx.AsyncClient, store: Store
-) -> None:
-    told = await asyncio.gather(*(upload(client, claude().data) for _ in range(5)))
-    assert sum(one["newThreads"] for one in told) == 1
-    assert sum(one["messages"]["new"] for one in told) == max(one["messages"]["new"] for one in told)
+async def test_concurrent_imports_of_a_log_import_it_once(client: httpx.AsyncClient, store: Store) -> None:
+    report = await asyncio.gather(*(upload(client, claude().data) for _ in range(5)))
+    assert sum(one["newThreads"] for one in report) == 1
+    assert sum(one["messages"]["new"] for one in report) == max(one["messages"]["new"] for one in report)
     assert len((await store.threads.list()).items) == 1

@@ -1,4 +1,4 @@
-"""Pasted input is recognised, read and written; errors and losses name their place in it."""
+"""Pasted input is detected, read and converted; errors and losses have their position in it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -106,7 +106,7 @@ def events(values: list[JsonObject]) -> bytes:
 
 
 def _named(query: dict[str, str]) -> dict[str, str]:
-    """The query; `from` is no name in Python."""
+    """The query. `from` is a keyword in Python."""
     return {"from" if name == "source" else name: value for name, value in query.items()}
 
 
@@ -122,27 +122,27 @@ def texts(report: Any) -> str:
     )
 
 
-TAKEN_FOR: dict[str, tuple[bytes, str, str, str]] = {
+DETECTED: dict[str, tuple[bytes, str, str, str]] = {
     "a list of messages": (dumps([UI]), "ai-sdk-ui-v7", "document", "messages"),
     "one message": (dumps(UI), "ai-sdk-ui-v7", "document", "messages"),
-    "messages, one a line": (lines([UI, {**UI, "id": "m2"}]), "ai-sdk-ui-v7", "lines", "messages"),
+    "messages, one per line": (lines([UI, {**UI, "id": "m2"}]), "ai-sdk-ui-v7", "lines", "messages"),
     "a request that holds messages": (dumps({"messages": [UI]}), "ai-sdk-ui-v7", "document", "messages"),
     "chunks as events": (events(SPOKEN), "ai-sdk-chunks", "events", "stream"),
-    "chunks, one a line": (lines(SPOKEN), "ai-sdk-chunks", "lines", "stream"),
+    "chunks, one per line": (lines(SPOKEN), "ai-sdk-chunks", "lines", "stream"),
     "lines of version 4": (
         b'0:"For"\n0:"ty."\nd:{"finishReason":"stop"}\n',
         "ai-sdk-data-stream-v4",
         "data-stream-v4",
         "stream",
     ),
-    "an answer of OpenAI": (dumps(COMPLETION), "openai-chat", "document", "messages"),
+    "a response of Chat Completions": (dumps(COMPLETION), "openai-chat", "document", "messages"),
     "a stream of Anthropic": (events(ANTHROPIC), "anthropic", "events", "stream"),
-    "an answer of Anthropic": (dumps(WHOLE_ANTHROPIC), "anthropic", "document", "messages"),
-    "a response of OpenAI": (dumps(RESPONSE), "openai-responses", "document", "messages"),
-    "an answer of Gemini": (dumps(GEMINI), "gemini", "document", "messages"),
+    "a response of Anthropic": (dumps(WHOLE_ANTHROPIC), "anthropic", "document", "messages"),
+    "a response of OpenAI Responses": (dumps(RESPONSE), "openai-responses", "document", "messages"),
+    "a response of Gemini": (dumps(GEMINI), "gemini", "document", "messages"),
     "a log of Claude Code": (lines(CLAUDE), "claude-code-log", "lines", "log"),
     "a log as a list": (dumps(CLAUDE), "claude-code-log", "document", "log"),
-    "a text with a mark of its order": (
+    "a text with a byte order mark": (
         b"\xef\xbb\xbf" + dumps([UI]),
         "ai-sdk-ui-v7",
         "document",
@@ -151,8 +151,8 @@ TAKEN_FOR: dict[str, tuple[bytes, str, str, str]] = {
 }
 
 
-@each_row(("body", "format", "shape", "kind"), TAKEN_FOR.values(), ids=TAKEN_FOR)
-async def test_a_text_is_told_apart(
+@each_row(("body", "format", "shape", "kind"), DETECTED.values(), ids=DETECTED)
+async def test_the_format_of_a_text_is_detected(
     client: httpx.AsyncClient, body: bytes, format: str, shape: str, kind: str
 ) -> None:
     report = await look(client, body)
@@ -163,7 +163,7 @@ async def test_a_text_is_told_apart(
 
 
 @each_row("target", [name for name, format_ in all_formats().items() if format_.dump])
-async def test_the_messages_are_written_in_every_format(client: httpx.AsyncClient, target: str) -> None:
+async def test_the_messages_are_converted_to_every_format(client: httpx.AsyncClient, target: str) -> None:
     report = await look(client, dumps([UI]), to=target)
     dumped = convert_payload([UI], "ai-sdk-ui-v7", target)
     assert (report["to"], report["payload"]) == (target, dumped.payload)
@@ -171,13 +171,13 @@ async def test_the_messages_are_written_in_every_format(client: httpx.AsyncClien
     assert {loss["side"] for loss in report["losses"]} <= {"writing"}
 
 
-async def test_another_format_may_be_named(client: httpx.AsyncClient) -> None:
+async def test_another_format_can_be_requested(client: httpx.AsyncClient) -> None:
     report = await look(client, dumps([{"role": "user", "content": "Hi."}]), source="plain")
     assert report["from"] == "plain"
     assert texts(report) == "Hi."
 
 
-async def test_a_loss_in_reading_says_where_it_was_in_the_text(client: httpx.AsyncClient) -> None:
+async def test_a_loss_has_its_position_in_the_text(client: httpx.AsyncClient) -> None:
     odd = {**UI, "parts": [*UI["parts"], {"type": "tool-x"}]}
     for body, start in ((dumps([odd]), "$[0]"), (dumps({"messages": [odd]}), "$.messages[0]")):
         report = await look(client, body, source="ai-sdk-ui-v4")
@@ -185,7 +185,7 @@ async def test_a_loss_in_reading_says_where_it_was_in_the_text(client: httpx.Asy
         assert all(path.startswith(start) for path in paths)
 
 
-async def test_a_chunk_that_does_not_fit_is_lost_with_its_event(client: httpx.AsyncClient) -> None:
+async def test_a_chunk_that_does_not_fit_is_reported_with_its_event(client: httpx.AsyncClient) -> None:
     stray = {"type": "tool-output-available", "toolCallId": "c1", "output": 7}
     report = await look(client, lines([SPOKEN[0], stray, *SPOKEN[1:]]))
     assert [(loss["path"], loss["side"]) for loss in report["losses"]] == [("$[1]", "reading")]
@@ -198,7 +198,7 @@ async def test_errors_of_a_stream_are_listed(client: httpx.AsyncClient) -> None:
 
 
 UNKNOWN: JsonObject = {"wombat": "burrow-7"}
-"""A member that no format knows."""
+"""A member that is unknown to every format."""
 
 ENCODINGS: dict[str, Callable[[list[Json]], bytes]] = {
     "events": lambda values: b"".join(b"data: %s\n\n" % dumps(value) for value in values),
@@ -208,14 +208,14 @@ ENCODINGS: dict[str, Callable[[list[Json]], bytes]] = {
 
 
 def _recorded(name: str) -> list[Json]:
-    """Events of a stream format, with a member that it does not know."""
+    """Events of a stream format, with an unknown member."""
     recorded = next(iter(SUBJECTS[name].streams().values()))
     return [{**event, **UNKNOWN} if is_object(event) else event for event in recorded]
 
 
 @each_row("encoding", ENCODINGS)
 @each_row("name", STREAMED)
-async def test_losses_of_every_stream_are_those_of_converting_it(
+async def test_losses_of_a_stream_equal_those_of_its_conversion(
     client: httpx.AsyncClient, name: str, encoding: str
 ) -> None:
     recorded = _recorded(name)
@@ -238,7 +238,7 @@ async def test_losses_of_a_log_are_listed(client: httpx.AsyncClient) -> None:
     assert UNKNOWN["wombat"] in dumps(report).decode()
 
 
-async def test_losses_of_a_long_log_are_left_out_with_a_note(
+async def test_losses_of_a_long_log_are_left_out_with_a_notice(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pasted_text, "LARGEST_COMPARED", 10)
@@ -246,26 +246,24 @@ async def test_losses_of_a_long_log_are_left_out_with_a_note(
     assert (report["losses"], len(report["notes"])) == ([], 1)
 
 
-WRONG: dict[str, tuple[bytes, str]] = {
+INVALID: dict[str, tuple[bytes, str]] = {
     "nothing": (b"  \n ", ""),
-    "no JSON": (b"hello", "line 1, column 1"),
-    "a document that breaks off": (b'{"role": "user",\n "parts": [', "line 2, column 12"),
+    "not JSON": (b"hello", "line 1, column 1"),
+    "a truncated document": (b'{"role": "user",\n "parts": [', "line 2, column 12"),
     "a bad line": (lines([UI, UI]) + b'{"id": 1, "x": }\n', "line 3, column 16"),
     "a bad event": (b'data: {"type":"start"}\n\ndata: {"type":\n\n', "event 1, column 9"),
-    "nothing anyone knows": (b'{"colour": "blue"}', ""),
+    "an unknown format": (b'{"colour": "blue"}', ""),
 }
 
 
-@each_row(("body", "where"), WRONG.values(), ids=WRONG)
-async def test_what_is_wrong_is_said_with_its_place(
-    client: httpx.AsyncClient, body: bytes, where: str
-) -> None:
+@each_row(("body", "where"), INVALID.values(), ids=INVALID)
+async def test_an_error_has_its_position(client: httpx.AsyncClient, body: bytes, where: str) -> None:
     problem = (await look(client, body))["problem"]
     assert problem["what"]
     assert problem.get("where", "") == where
 
 
-async def test_a_text_that_cannot_be_read_still_tells_what_it_was_taken_for(
+async def test_an_unreadable_text_is_returned_with_its_detected_format(
     client: httpx.AsyncClient,
 ) -> None:
     report = await look(
@@ -276,7 +274,7 @@ async def test_a_text_that_cannot_be_read_still_tells_what_it_was_taken_for(
 
 
 @each_row("query", [{"source": "nonesuch"}, {"to": "nonesuch"}, {"to": "cherry"}])
-async def test_a_format_that_is_none_is_refused(client: httpx.AsyncClient, query: dict[str, str]) -> None:
+async def test_an_unknown_format_is_refused(client: httpx.AsyncClient, query: dict[str, str]) -> None:
     assert (await look(client, dumps([UI]), 400, **query))["detail"]
 
 
@@ -284,11 +282,11 @@ DEEP: list[Json] = [b"[" * 5000, b'{"a":' * 900 + b"1" + b"}" * 900, dumps([{**U
 
 
 @each_row("body", DEEP, ids=["brackets", "objects", "null"])
-async def test_nothing_breaks_it(client: httpx.AsyncClient, body: bytes) -> None:
+async def test_no_input_causes_a_server_error(client: httpx.AsyncClient, body: bytes) -> None:
     await look(client, body, to="ui")
 
 
-async def test_what_is_too_large_is_refused(
+async def test_input_over_the_size_limit_is_refused(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inspect_route, "MAX_BYTES", 10)

@@ -1,4 +1,4 @@
-"""Messages over HTTP: in our own shape, and in that of others."""
+"""Messages over HTTP: canonical, and in other formats."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ from tests.store.examples import ask, with_file, worked
 from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-TALK = "/api/threads/t1/messages"
+THREAD = "/api/threads/t1/messages"
 JSON = {"content-type": "application/json"}
 
 
@@ -29,9 +29,9 @@ async def thread(store: Store) -> None:
 
 
 @pytest.fixture
-async def talk(store: Store) -> None:
-    """Six messages, an hour apart, with another branch and an internal turn."""
-    said = [
+async def stored_messages(store: Store) -> None:
+    """Six messages, an hour apart, with another branch and an internal message."""
+    stored = [
         SystemMessage(id="s1", content="Be brief.", created_at=NOON),
         ask("m1", created_at=NOON + timedelta(hours=1)),
         worked("m2", created_at=NOON + timedelta(hours=2)),
@@ -39,12 +39,12 @@ async def talk(store: Store) -> None:
         AssistantMessage(id="e1", type="event", content="Compacted.", created_at=NOON + timedelta(hours=4)),
         ask("m3", "And the boat?", parent_id="m1", created_at=NOON + timedelta(hours=5)),
     ]
-    await store.messages.save(said, thread_id="t1")
+    await store.messages.save(stored, thread_id="t1")
     await store.threads.switch_branch("t1", "e1")
 
 
 async def ids(client: httpx.AsyncClient, query: str) -> list[str]:
-    reply = await client.get(f"{TALK}?{query}")
+    reply = await client.get(f"{THREAD}?{query}")
     assert reply.status_code == 200, reply.text
     return [item["id"] for item in reply.json()["items"]]
 
@@ -70,13 +70,13 @@ LISTED = {
     "around=m2": ["s1", "m1", "m2", "e1"],
     "format=message": ["s1", "m1", "m2", "e1"],
     "format=ui": ["s1", "m1", "m2", "e1"],
-    "format=ui&order=desc": ["s1", "m1", "m2", "e1"],  # a conversation, whichever end it is taken from
+    "format=ui&order=desc": ["s1", "m1", "m2", "e1"],  # the same conversation from either end
     "format=ui&order=desc&limit=2": ["m2", "e1"],
     "format=ui&around=m2&order=desc&previous=1": ["m1", "m2", "e1"],
 }
 
 
-async def test_what_is_listed(client: httpx.AsyncClient, talk: None) -> None:
+async def test_messages_are_listed_and_filtered(client: httpx.AsyncClient, stored_messages: None) -> None:
     assert {query: await ids(client, query) for query in LISTED} == LISTED
 
 
@@ -104,88 +104,90 @@ REFUSED = {
     "format=nothing": 400,
     "format=": 400,
     "format=%00": 400,
-    "format=cherry": 400,  # is only read
-    "format=acp": 400,  # is a stream
+    "format=cherry": 400,  # read-only
+    "format=acp": 400,  # a stream format
 }
 
 
-async def test_what_a_query_may_not_say(client: httpx.AsyncClient, talk: None) -> None:
+async def test_invalid_queries_are_refused(client: httpx.AsyncClient, stored_messages: None) -> None:
     for query, status in REFUSED.items():
-        reply = await client.get(f"{TALK}?{query}")
+        reply = await client.get(f"{THREAD}?{query}")
         assert reply.status_code == status, (query, reply.text)
         assert reply.headers["content-type"] == "application/problem+json"
-        assert "partita.db" not in reply.text  # where the database is concerns nobody
+        assert "partita.db" not in reply.text  # without the location of the database
 
 
 @each_row("order", ["asc", "desc"])
 async def test_pages_of_any_size_give_every_message_once(
-    client: httpx.AsyncClient, talk: None, order: str
+    client: httpx.AsyncClient, stored_messages: None, order: str
 ) -> None:
     everything = ["s1", "m1", "m2", "e1"]
     for size in (1, 2, 3, 4, 5, 500):
-        found = await paged(client, f"{TALK}?order={order}", size)
+        found = await paged(client, f"{THREAD}?order={order}", size)
         assert [item["id"] for item in found] == (everything if order == "asc" else everything[::-1])
 
 
 WRITTEN = [name for name, known in all_formats().items() if known.dump is not None]
 
 
-async def test_every_format_that_can_be_written_is_given(
-    client: httpx.AsyncClient, store: Store, talk: None
+async def test_messages_are_returned_in_every_writable_format(
+    client: httpx.AsyncClient, store: Store, stored_messages: None
 ) -> None:
     for name in WRITTEN:
         dump = all_formats()[name].dump
         assert dump is not None
         dumped = dump((await store.messages.list("t1")).items)
-        page = (await client.get(f"{TALK}?format={name}")).json()
+        page = (await client.get(f"{THREAD}?format={name}")).json()
         assert page["items"] == dumped.payload, name
         assert page.get("losses", []) == [loss._asdict() for loss in dumped.losses], name
 
 
-async def test_losses_say_what_a_format_could_not_carry(client: httpx.AsyncClient, talk: None) -> None:
-    losses = (await client.get(f"{TALK}?format=ai-sdk-model-v7")).json()["losses"]
+async def test_losses_of_a_format_are_reported(client: httpx.AsyncClient, stored_messages: None) -> None:
+    losses = (await client.get(f"{THREAD}?format=ai-sdk-model-v7")).json()["losses"]
     why = "it gets another id when it is read back"
     assert {"path": "$[0].id", "what": '"s1"', "why": why, "severity": "changed"} in losses
 
 
-async def test_bare_is_all_that_a_client_needs_to_begin_with(client: httpx.AsyncClient, store: Store) -> None:
+async def test_bare_messages_are_a_list_for_clients(client: httpx.AsyncClient, store: Store) -> None:
     await store.messages.save([ask(f"m{number}", "?") for number in range(60)], thread_id="t1")
-    reply = await client.get(f"{TALK}?format=ai-sdk-ui-v7&bare=true")
+    reply = await client.get(f"{THREAD}?format=ai-sdk-ui-v7&bare=true")
     assert [message["id"] for message in reply.json()] == [f"m{number}" for number in range(60)]
     assert reply.json()[0] == {"id": "m0", "role": "user", "parts": [{"type": "text", "text": "?"}]}
     assert "link" not in reply.headers
 
 
-async def test_bare_says_beside_the_messages_that_there_are_more(
-    client: httpx.AsyncClient, talk: None
+async def test_bare_messages_have_the_cursor_in_a_header(
+    client: httpx.AsyncClient, stored_messages: None
 ) -> None:
     seen: list[str] = []
     query = "?bare=true&limit=3&roles=user&roles=assistant,system"
     while query:
-        reply = await client.get(f"{TALK}{query}")
+        reply = await client.get(f"{THREAD}{query}")
         seen += [message["id"] for message in reply.json()]
         query = reply.links["next"]["url"] if "next" in reply.links else ""
     assert seen == ["s1", "m1", "m2", "e1"]
 
 
-async def test_messages_are_stored_as_they_are(client: httpx.AsyncClient) -> None:
-    """What we do not know of is kept, half a surrogate pair is too."""
+async def test_messages_are_stored_unchanged(client: httpx.AsyncClient) -> None:
+    """Unknown members are kept, and so is a lone surrogate."""
     body = (
         b'[{"id":"m1","role":"user","content":"half \\ud83d","mood":"calm"},'
         b'{"id":"m2","role":"assistant","content":[{"type":"hologram","of":"a boat"}]}]'
     )
-    saved = await client.put(TALK, content=body, headers=JSON)
+    saved = await client.put(THREAD, content=body, headers=JSON)
     assert saved.status_code == 200
     first, second = saved.json()["items"]
     assert (first["seq"], first["mood"], first["content"]["parts"][0]["text"]) == (1, "calm", "half \ud83d")
     assert (second["parentId"], second["content"]["parts"]) == ("m1", [{"type": "hologram", "of": "a boat"}])
-    assert (await client.get(TALK)).json()["items"] == [first, second]
-    assert (await client.get(f"{TALK}/m1")).json() == first
+    assert (await client.get(THREAD)).json()["items"] == [first, second]
+    assert (await client.get(f"{THREAD}/m1")).json() == first
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
-async def test_a_known_id_is_changed_in_its_place(client: httpx.AsyncClient, talk: None, method: str) -> None:
-    changed = await client.request(method, TALK, json={"id": "m1", "role": "user", "content": "How old?"})
+async def test_a_message_with_a_known_id_is_replaced(
+    client: httpx.AsyncClient, stored_messages: None, method: str
+) -> None:
+    changed = await client.request(method, THREAD, json={"id": "m1", "role": "user", "content": "How old?"})
     assert changed.json()["items"][0]["seq"] == 2
     assert await ids(client, "") == ["s1", "m1", "m2", "e1"]
 
@@ -202,19 +204,19 @@ FORMATS: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize(("name", "payload"), FORMATS.values(), ids=FORMATS)
-async def test_other_formats_are_taken(client: httpx.AsyncClient, name: str, payload: Any) -> None:
-    saved = await client.post(f"{TALK}?format={name}", json=payload)
+async def test_other_formats_are_accepted(client: httpx.AsyncClient, name: str, payload: Any) -> None:
+    saved = await client.post(f"{THREAD}?format={name}", json=payload)
     assert saved.status_code == 200, saved.text
     item = saved.json()["items"][0]
     assert (item["id"], item["content"]["parts"]) == ("u1", [{"type": "text", "text": "Hi"}])
 
 
-async def test_messages_without_ids_never_take_the_place_of_others(client: httpx.AsyncClient) -> None:
+async def test_messages_without_ids_never_replace_others(client: httpx.AsyncClient) -> None:
     named = {"id": "message-1", "role": "user", "parts": [{"type": "text", "text": "One"}]}
-    await client.post(f"{TALK}?format=ui", json=[named])
+    await client.post(f"{THREAD}?format=ui", json=[named])
     for text in ("Two", "Three"):
-        await client.post(f"{TALK}?format=model", json=[{"role": "user", "content": text}])
-    items = (await client.get(TALK)).json()["items"]
+        await client.post(f"{THREAD}?format=model", json=[{"role": "user", "content": text}])
+    items = (await client.get(THREAD)).json()["items"]
     assert items[0]["id"] == "message-1"
     assert [item["content"]["parts"][0]["text"] for item in items] == ["One", "Two", "Three"]
 
@@ -235,33 +237,33 @@ UNREADABLE: dict[str, tuple[str, bytes, str]] = {
         "$[0].content[0].type",
     ),
     "a UI message without parts": ("ui", b'[{"id":"m9","role":"user"}]', "$[0].parts"),
-    "cut off": ("canonical", b'[{"id":"m9"', "line 1, column 12"),
+    "truncated": ("canonical", b'[{"id":"m9"', "line 1, column 12"),
     "a stream": ("acp", b"[]", "query format"),
 }
 
 
-async def test_what_cannot_be_read_is_refused_whole(client: httpx.AsyncClient) -> None:
+async def test_a_body_with_an_invalid_message_is_refused_as_a_whole(client: httpx.AsyncClient) -> None:
     for case, (name, body, where) in UNREADABLE.items():
-        reply = await client.put(f"{TALK}?format={name}", content=body, headers=JSON)
+        reply = await client.put(f"{THREAD}?format={name}", content=body, headers=JSON)
         assert (reply.status_code, reply.json().get("where")) == (400, where), case
     assert await ids(client, "") == []
 
 
 @each_row("body", [b"", b'[{"id":"","role":"user","content":"Hi"}]', b'[{"id":"\\u0000"}]'])
-async def test_what_cannot_be_stored_is_refused(client: httpx.AsyncClient, body: bytes) -> None:
-    assert (await client.put(TALK, content=body, headers=JSON)).status_code == 400
+async def test_values_that_cannot_be_stored_are_refused(client: httpx.AsyncClient, body: bytes) -> None:
+    assert (await client.put(THREAD, content=body, headers=JSON)).status_code == 400
 
 
-async def test_there_must_be_a_thread(client: httpx.AsyncClient) -> None:
+async def test_messages_of_a_missing_thread_are_refused(client: httpx.AsyncClient) -> None:
     for body in ([], [{"id": "m1", "role": "user", "content": "Hi"}]):
         assert (await client.put("/api/threads/t9/messages", json=body)).status_code == 404
     assert (await client.get("/api/threads/t9/messages")).status_code == 404
 
 
-async def test_large_values_may_stay_apart(client: httpx.AsyncClient, store: Store) -> None:
+async def test_large_values_can_be_left_out(client: httpx.AsyncClient, store: Store) -> None:
     url = "data:image/png;base64," + "AAAA" * 10_000
     await store.messages.save([with_file("m1", url)], thread_id="t1")
-    for path in (TALK, f"{TALK}/m1"):
+    for path in (THREAD, f"{THREAD}/m1"):
         whole = (await client.get(path)).text
         apart = (await client.get(f"{path}?blobs=reference")).text
         assert url in whole
@@ -269,52 +271,52 @@ async def test_large_values_may_stay_apart(client: httpx.AsyncClient, store: Sto
         assert len(apart) < 1000
 
 
-async def test_a_message_is_deleted(client: httpx.AsyncClient, talk: None) -> None:
-    gone = await client.delete(f"{TALK}/m2")
+async def test_a_message_is_deleted(client: httpx.AsyncClient, stored_messages: None) -> None:
+    gone = await client.delete(f"{THREAD}/m2")
     assert (gone.status_code, gone.content) == (204, b"")
-    assert (await client.get(f"{TALK}/m2")).status_code == 404
-    assert (await client.delete(f"{TALK}/m2")).status_code == 404
+    assert (await client.get(f"{THREAD}/m2")).status_code == 404
+    assert (await client.delete(f"{THREAD}/m2")).status_code == 404
     assert await ids(client, "") == ["s1", "m1", "e1"]
 
 
-async def test_several_are_deleted(client: httpx.AsyncClient, talk: None) -> None:
-    gone = await client.post(f"{TALK}/delete", json={"ids": ["m1", "m2", "m9"]})
+async def test_several_messages_are_deleted(client: httpx.AsyncClient, stored_messages: None) -> None:
+    gone = await client.post(f"{THREAD}/delete", json={"ids": ["m1", "m2", "m9"]})
     assert (gone.status_code, gone.json()) == (200, {"deleted": 2})
     assert await ids(client, "") == ["s1", "e1"]
 
 
-async def test_what_shall_be_deleted_must_be_said(client: httpx.AsyncClient, talk: None) -> None:
+async def test_deleting_without_ids_is_refused(client: httpx.AsyncClient, stored_messages: None) -> None:
     bodies: list[Any] = [{}, {"ids": "m1"}, {"ids": [1]}, {"ids": [], "all": True}, ["m1"]]
     for body in bodies:
-        assert (await client.post(f"{TALK}/delete", json=body)).status_code == 400
+        assert (await client.post(f"{THREAD}/delete", json=body)).status_code == 400
     assert await ids(client, "") == ["s1", "m1", "m2", "e1"]
 
 
-async def test_a_part_is_replaced(client: httpx.AsyncClient, talk: None) -> None:
-    changed = await client.put(f"{TALK}/m2/parts/2", json={"type": "text", "text": "42 m", "by": "hand"})
+async def test_a_part_is_replaced(client: httpx.AsyncClient, stored_messages: None) -> None:
+    changed = await client.put(f"{THREAD}/m2/parts/2", json={"type": "text", "text": "42 m", "by": "hand"})
     parts = changed.json()["content"]["parts"]
     assert [part["type"] for part in parts] == ["reasoning", "tool-call", "text"]
     assert parts[2] == {"type": "text", "text": "42 m", "by": "hand"}
-    assert (await client.get(f"{TALK}/m2")).json() == changed.json()
+    assert (await client.get(f"{THREAD}/m2")).json() == changed.json()
 
 
 PARTS: dict[str, tuple[str, Any, int, str]] = {
-    "not of this role": ("m1/parts/0", {"type": "reasoning", "text": "Hm"}, 400, "$.type"),
+    "of another role": ("m1/parts/0", {"type": "reasoning", "text": "Hm"}, 400, "$.type"),
     "a text that is a number": ("m2/parts/2", {"type": "text", "text": 5}, 400, "$.text"),
-    "no part": ("m2/parts/2", [], 400, "$"),
-    "where there is none": ("m2/parts/3", {"type": "text", "text": "x"}, 400, ""),
-    "before the first": ("m2/parts/-1", {"type": "text", "text": "x"}, 400, ""),
-    "of no message": ("m9/parts/0", {"type": "text", "text": "x"}, 404, ""),
-    "at no number": ("m2/parts/x", {"type": "text", "text": "x"}, 404, ""),
+    "not a part": ("m2/parts/2", [], 400, "$"),
+    "a missing index": ("m2/parts/3", {"type": "text", "text": "x"}, 400, ""),
+    "a negative index": ("m2/parts/-1", {"type": "text", "text": "x"}, 400, ""),
+    "a missing message": ("m9/parts/0", {"type": "text", "text": "x"}, 404, ""),
+    "an invalid index": ("m2/parts/x", {"type": "text", "text": "x"}, 404, ""),
 }
 
 
-async def test_a_part_must_fit(client: httpx.AsyncClient, talk: None) -> None:
-    before = (await client.get(TALK)).json()
+async def test_an_invalid_part_is_refused(client: httpx.AsyncClient, stored_messages: None) -> None:
+    before = (await client.get(THREAD)).json()
     for case, (path, part, status, where) in PARTS.items():
-        reply = await client.put(f"{TALK}/{path}", json=part)
+        reply = await client.put(f"{THREAD}/{path}", json=part)
         assert (reply.status_code, reply.json().get("where", "")) == (status, where), case
-    assert (await client.get(TALK)).json() == before
+    assert (await client.get(THREAD)).json() == before
 
 
 ROLE_PARTS = {
@@ -325,7 +327,7 @@ ROLE_PARTS = {
 }
 
 
-async def test_every_role_has_its_parts(client: httpx.AsyncClient, store: Store) -> None:
+async def test_each_role_accepts_its_parts(client: httpx.AsyncClient, store: Store) -> None:
     output = TextOutput("?")
     call = ToolCallPart(id="c1", name="measure", state="output-available", input={}, output=output)
     await store.messages.save(
@@ -338,7 +340,7 @@ async def test_every_role_has_its_parts(client: httpx.AsyncClient, store: Store)
         thread_id="t1",
     )
     for message, part in ROLE_PARTS.items():
-        changed = await client.put(f"{TALK}/{message}/parts/0", json=part)
+        changed = await client.put(f"{THREAD}/{message}/parts/0", json=part)
         assert changed.status_code == 200, changed.text
         assert changed.json()["content"]["parts"][0] == part
 
@@ -357,26 +359,26 @@ ODD = st.one_of(
 
 
 @given(query=st.dictionaries(st.sampled_from(NAMES), ODD, max_size=4))
-async def test_no_query_breaks_the_server(
-    client: httpx.AsyncClient, talk: None, query: dict[str, str]
+async def test_no_query_causes_a_server_error(
+    client: httpx.AsyncClient, stored_messages: None, query: dict[str, str]
 ) -> None:
-    for path in (TALK, "/api/threads", "/api/search", "/api/parts", "/api/stats"):
+    for path in (THREAD, "/api/threads", "/api/search", "/api/parts", "/api/stats"):
         reply = await client.get(path, params={"q": "tall", **query})
         assert reply.status_code in (200, 400, 404), (path, reply.text)
 
 
-async def test_messages_are_given_by_their_ids(client: httpx.AsyncClient, talk: None) -> None:
+async def test_messages_are_selected_by_ids(client: httpx.AsyncClient, stored_messages: None) -> None:
     assert await ids(client, "ids=m3&ids=s1&ids=i1&ids=none") == ["s1", "i1", "m3"]
 
 
 async def test_too_many_ids_are_refused(client: httpx.AsyncClient) -> None:
-    asked = "&".join(f"ids=m{number}" for number in range(101))
-    reply = await client.get(f"{TALK}?{asked}")
+    query_text = "&".join(f"ids=m{number}" for number in range(101))
+    reply = await client.get(f"{THREAD}?{query_text}")
     assert reply.status_code == 400
     assert "100" in reply.json()["hint"]
 
 
-async def test_the_times_of_parts_come_with_their_messages(client: httpx.AsyncClient, store: Store) -> None:
+async def test_messages_have_the_times_of_their_parts(client: httpx.AsyncClient, store: Store) -> None:
     run = await store.runs.open("t1")
     began = [
         LogEntry(NOON, ToolInputAvailable("c1", "measure", {})),
@@ -385,13 +387,13 @@ async def test_the_times_of_parts_come_with_their_messages(client: httpx.AsyncCl
     await store.logs.append(run.id, began)
     await store.messages.save([ask("m1"), worked("m2", run_id=run.id)], thread_id="t1")
     await store.runs.finish(run.id)
-    page = (await client.get(f"{TALK}?timings=true")).json()
+    page = (await client.get(f"{THREAD}?timings=true")).json()
     assert page["timings"] == {"m2": [["1", "2026-03-01T12:00:00Z", "2026-03-01T12:00:03Z"]]}
-    assert "timings" not in (await client.get(TALK)).json()
+    assert "timings" not in (await client.get(THREAD)).json()
 
 
-async def test_a_message_of_another_thread_is_refused(client: httpx.AsyncClient) -> None:
-    said = {"id": "m1", "role": "user", "threadId": "t2", "content": "Hello."}
-    reply = await client.post(TALK, json=[said])
+async def test_a_message_of_another_thread_is_not_found(client: httpx.AsyncClient) -> None:
+    stored = {"id": "m1", "role": "user", "threadId": "t2", "content": "Hello."}
+    reply = await client.post(THREAD, json=[stored])
     assert (reply.status_code, reply.json()["where"]) == (400, "$.threadId"), reply.text
     assert await ids(client, "") == []

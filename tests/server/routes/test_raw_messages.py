@@ -1,4 +1,4 @@
-"""What a message came from, over HTTP: the events of its agent."""
+"""Raw events of a message over HTTP."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -68,7 +68,7 @@ async def test_a_run_with_two_messages_is_split_between_them(
 
 @pytest.mark.usefixtures("run")
 @each_row("limit", [1, 2, 3, 100])
-async def test_pages_together_are_all_of_it(client: httpx.AsyncClient, limit: int) -> None:
+async def test_all_pages_together_have_all_events(client: httpx.AsyncClient, limit: int) -> None:
     seqs: list[int] = []
     query = f"limit={limit}"
     while True:
@@ -81,15 +81,13 @@ async def test_pages_together_are_all_of_it(client: httpx.AsyncClient, limit: in
     assert seqs == [1, 2, 3, 4]
 
 
-async def test_a_page_ends_early_where_records_are_large(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_page_with_large_records_is_shorter(client: httpx.AsyncClient, store: Store) -> None:
     large = [LogEntry(NOON, None, b"x" * (PAGE_BYTES // 2 + 1)) for _ in range(4)]
     await two_messages(store, [LogEntry(NOON, MessageStart("a1")), *large])
     assert len((await raw(client, "a1"))["items"]) == 3
 
 
-async def test_a_message_that_two_runs_wrote_has_the_events_of_both(
-    client: httpx.AsyncClient, store: Store
-) -> None:
+async def test_a_message_of_two_runs_has_the_events_of_both(client: httpx.AsyncClient, store: Store) -> None:
     await store.threads.create("t")
     runs: list[str] = []
     for word in (b"asks\n", b"goes on\n"):
@@ -107,7 +105,7 @@ async def test_a_message_that_two_runs_wrote_has_the_events_of_both(
     ]
 
 
-async def bring_in(client: httpx.AsyncClient, session: Session) -> None:
+async def import_session(client: httpx.AsyncClient, session: Session) -> None:
     reply = await client.post("/api/import", content=session.data, headers=NDJSON)
     assert reply.status_code == 200, reply.text
 
@@ -129,7 +127,7 @@ def lighthouse() -> Session:
     return session.answer(text="Let me measure it. Forty-one metres.")
 
 
-TOLD = {
+LINES_BY_MESSAGE = {
     "u-1": [1],
     "msg-u-1": [2, 3, 9],
     "msg-u-2": [4, 7],
@@ -138,17 +136,17 @@ TOLD = {
     "u-6": [8],
     "msg-u-3": [10],
 }
-"""The lines of each message, those of the sub-agent among them."""
+"""The log lines of each message, including those of the sub-agent."""
 
 
 @each_row("limit", [1, 2, 100])
-async def test_of_an_imported_session_each_message_has_its_lines(
+async def test_a_message_of_an_imported_session_has_its_log_lines(
     client: httpx.AsyncClient, limit: int
 ) -> None:
     session = lighthouse()
-    await bring_in(client, session)
+    await import_session(client, session)
     every = session.data.decode().splitlines()
-    for message, numbers in TOLD.items():
+    for message, numbers in LINES_BY_MESSAGE.items():
         found: list[str] = []
         query = f"limit={limit}"
         while True:
@@ -162,8 +160,8 @@ async def test_of_an_imported_session_each_message_has_its_lines(
         assert found == [every[number - 1] for number in numbers]
 
 
-async def test_the_entries_are_those_of_the_log(client: httpx.AsyncClient) -> None:
-    await bring_in(client, lighthouse())
+async def test_entries_are_those_of_the_log(client: httpx.AsyncClient) -> None:
+    await import_session(client, lighthouse())
     items = (await lines(client, SESSION, "msg-u-1"))["items"]
     for item in items:
         run_id = item.pop("runId")
@@ -171,10 +169,10 @@ async def test_the_entries_are_those_of_the_log(client: httpx.AsyncClient) -> No
         assert log[item["seq"] - 1] == item
 
 
-async def test_a_copy_of_an_imported_thread_has_the_lines_of_the_original(
+async def test_a_copy_of_an_imported_thread_has_the_original_lines(
     client: httpx.AsyncClient, store: Store
 ) -> None:
-    await bring_in(client, lighthouse())
+    await import_session(client, lighthouse())
     copy = await store.threads.clone(SESSION)
     fork = await store.threads.fork(copy.id, "msg-u-2")
     for thread in (copy.id, fork.id):
@@ -182,7 +180,7 @@ async def test_a_copy_of_an_imported_thread_has_the_lines_of_the_original(
             assert await lines(client, thread, message) == await lines(client, SESSION, message)
 
 
-async def test_a_sub_agent_with_a_thread_of_its_own_has_its_lines(
+async def test_a_sub_agent_with_a_separate_thread_has_its_lines(
     client: httpx.AsyncClient, store: Store, tmp_path: Path
 ) -> None:
     with_unclaimed_agent(tmp_path / "logs")
@@ -192,11 +190,11 @@ async def test_a_sub_agent_with_a_thread_of_its_own_has_its_lines(
     assert [(item["runId"], item["seq"]) for item in page["items"]] == [(f"{SESSION}/x@0", 2)]
 
 
-async def test_where_lines_were_dropped_those_that_name_a_message_are_taken(
+async def test_after_dropped_lines_those_that_name_a_message_are_used(
     client: httpx.AsyncClient, store: Store
 ) -> None:
     session = lighthouse()
-    await bring_in(client, session)
+    await import_session(client, session)
     report = await store.logs.drop(Retention(max_age=timedelta(0)), limit=1)
     assert report.run_ids == (f"{SESSION}@0",)
     gone = await lines(client, SESSION, "u-1")
@@ -206,21 +204,21 @@ async def test_where_lines_were_dropped_those_that_name_a_message_are_taken(
     assert [item["raw"] for item in left["items"]] == [session.data.decode().splitlines()[-1]]
 
 
-async def test_of_another_owner_there_is_nothing(client: httpx.AsyncClient, store: Store) -> None:
-    await bring_in(client, lighthouse())
-    for message in TOLD:
+async def test_messages_of_other_owners_are_not_found(client: httpx.AsyncClient, store: Store) -> None:
+    await import_session(client, lighthouse())
+    for message in LINES_BY_MESSAGE:
         path = f"/api/threads/{SESSION}/messages/{message}/raw"
         assert (await client.get(path, params={"resourceId": "somebody"})).status_code == 404
 
 
-async def test_a_message_that_nobody_logged_says_so(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_message_without_a_log_is_an_error(client: httpx.AsyncClient, store: Store) -> None:
     await two_messages(store)
     found = await raw(client, "q1")
     assert found["items"] == []
     assert "saved" in found["reason"]
 
 
-async def test_a_log_that_is_gone_is_said_to_be(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_dropped_log_is_an_error(client: httpx.AsyncClient, store: Store) -> None:
     run = await two_messages(store)
     await store.runs.finish(run)
     await store.logs.drop(Retention(max_age=timedelta(0)))
@@ -231,11 +229,11 @@ async def test_a_log_that_is_gone_is_said_to_be(client: httpx.AsyncClient, store
 
 @pytest.mark.usefixtures("run")
 @each_row("query", ["limit=0", "limit=1001", "cursor=x", "cursor=1", "cursor=1.2.3"])
-async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, query: str) -> None:
+async def test_invalid_queries_are_refused(client: httpx.AsyncClient, query: str) -> None:
     assert (await client.get(f"/api/threads/t/messages/a1/raw?{query}")).status_code == 400
 
 
-async def test_what_is_not_there_is_said_so(client: httpx.AsyncClient, store: Store) -> None:
+async def test_missing_messages_are_not_found(client: httpx.AsyncClient, store: Store) -> None:
     await two_messages(store)
     for path in ("t/messages/none", "none/messages/a1"):
         assert (await client.get(f"/api/threads/{path}/raw")).status_code == 404

@@ -1,4 +1,4 @@
-"""Runs watched over HTTP: while they go on, once more, and at one point."""
+"""Runs over HTTP: followed live, replayed, and at one point."""
 
 import asyncio
 import re
@@ -36,11 +36,11 @@ def chunks_of(response: httpx.Response) -> list[Chunk]:
 
 @asynccontextmanager
 async def reading(url: str, **headers: str) -> AsyncGenerator[AsyncIterator[str], None]:
-    """The events of a stream, as a real server sends them."""
+    """The events of a stream of a real server."""
     async with (
         httpx.AsyncClient(timeout=10) as client,
         client.stream(
-            "GET", url, headers={name.replace("_", "-"): said for name, said in headers.items()}
+            "GET", url, headers={name.replace("_", "-"): value for name, value in headers.items()}
         ) as response,
     ):
         assert response.status_code == 200
@@ -57,7 +57,7 @@ async def events(response: httpx.Response) -> AsyncIterator[str]:
 
 
 async def until(check: object) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     assert callable(check)
     async with asyncio.timeout(10):
         while not check():
@@ -68,28 +68,28 @@ def streams_open() -> int:
     return sum("EventStream" in str(task.get_coro()) for task in asyncio.all_tasks())
 
 
-# While it goes on
+# Live
 
 
-async def test_a_run_is_heard_while_it_goes_on_and_gone_on_with(app: PartitaApp, serve: Serve) -> None:
+async def test_a_run_is_followed_live_and_resumed(app: PartitaApp, serve: Serve) -> None:
     url, agent = await serve(app), ControlledAgent(*partial_reply("It ", "is "))
     run = await session_of(app).start(agent, "t", "How tall?")
-    async with reading(f"{url}/api/runs/{run.id}/stream") as heard:
-        first = [await anext(heard) for _ in range(4)]
+    async with reading(f"{url}/api/runs/{run.id}/stream") as events_of:
+        first = [await anext(events_of) for _ in range(4)]
     place = re.match("id: (.*)\n", first[-1])
     assert place is not None
     await until(lambda: streams_open() == 0)
-    assert not agent.stopped.is_set(), "to leave does not stop a run"
+    assert not agent.stopped.is_set(), "disconnecting does not stop a run"
     agent.complete(*full_reply("forty.")[2:])
-    async with reading(f"{url}/api/runs/{run.id}/stream", last_event_id=place[1]) as heard:
-        rest = [event async for event in heard]
+    async with reading(f"{url}/api/runs/{run.id}/stream", last_event_id=place[1]) as events_of:
+        rest = [event async for event in events_of]
     async with httpx.AsyncClient() as client:
         whole = (await client.get(f"{url}/api/runs/{run.id}/stream")).text
     assert "\n\n".join([*first, *rest, ""]) == whole
     assert whole.endswith(DONE)
 
 
-async def test_a_stream_begins_after_a_number(app: PartitaApp, client: httpx.AsyncClient) -> None:
+async def test_a_stream_starts_after_an_event_number(app: PartitaApp, client: httpx.AsyncClient) -> None:
     run = await run_turn(session_of(app), "t", "Forty.")
     whole = (await client.get(f"/api/runs/{run.id}/stream")).text
     places = [int(seq) for seq in re.findall(r"^id: .*:(\d+)$", whole, re.MULTILINE)]
@@ -109,22 +109,22 @@ VERSIONS = {
 
 @each_row("way", ["stream", "replay"])
 @each_row(("query", "type_"), VERSIONS.items(), ids=VERSIONS)
-async def test_each_release_hears_its_own_words(
+async def test_each_release_receives_its_chunk_types(
     app: PartitaApp, client: httpx.AsyncClient, query: str, type_: str, way: str
 ) -> None:
     run = await drawn(session_of(app))
-    told = chunks_of(await client.get(f"/api/runs/{run.id}/{way}{query}"))
-    assert type_ in [type_of(chunk) for chunk in told]
+    chunks_received = chunks_of(await client.get(f"/api/runs/{run.id}/{way}{query}"))
+    assert type_ in [type_of(chunk) for chunk in chunks_received]
 
 
-async def test_a_header_names_the_release_too(app: PartitaApp, client: httpx.AsyncClient) -> None:
+async def test_the_release_can_be_named_in_a_header(app: PartitaApp, client: httpx.AsyncClient) -> None:
     run = await drawn(session_of(app))
     response = await client.get(f"/api/runs/{run.id}/stream", headers={"x-ai-sdk-version": "6"})
     assert "file" in [type_of(chunk) for chunk in chunks_of(response)]
 
 
 async def drawn(session: Session) -> Run:
-    """A run that drew while it thought."""
+    """A run with reasoning files."""
     agent = ControlledAgent()
     agent.complete(
         MessageStart(), ReasoningFileChunk("data:image/png;base64,AA==", "image/png"), *full_reply("So.")[1:]
@@ -132,10 +132,10 @@ async def drawn(session: Session) -> Run:
     return await session.wait((await session.start(agent, "t", "Draw")).id)
 
 
-# Once more
+# Replay
 
 
-async def test_a_run_is_told_once_more(app: PartitaApp, client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_run_is_replayed(app: PartitaApp, client: httpx.AsyncClient, store: Store) -> None:
     run = await run_turn(session_of(app), "t", "Forty.")
     logged = [
         (record.seq, record.chunk) for record in await store.logs.read(run.id) if record.chunk is not None
@@ -148,24 +148,29 @@ async def test_a_run_is_told_once_more(app: PartitaApp, client: httpx.AsyncClien
     assert chunks_of(later) == [chunk for _, chunk in logged[3:] if chunk in shown]
 
 
-async def test_a_replay_stops_when_its_client_goes(app: PartitaApp, serve: Serve, store: Store) -> None:
+async def test_a_replay_stops_when_its_client_disconnects(
+    app: PartitaApp, serve: Serve, store: Store
+) -> None:
     url, agent = await serve(app), ControlledAgent(*partial_reply("One"))
     session = session_of(app)
     run = await session.start(agent, "t", "Count")
     await until(agent.started.is_set)
-    await asyncio.sleep(0.1)  # the pause that is replayed, a thousand times as long
+    await asyncio.sleep(0.1)  # the pause in the replay, a thousand times as long
     agent.complete(TextDelta("t", " two"), *full_reply("")[3:])
     await session.wait(run.id)
-    async with reading(f"{url}/api/runs/{run.id}/replay?speed=0.001") as heard:
-        assert "start" in await anext(heard)
+    async with reading(f"{url}/api/runs/{run.id}/replay?speed=0.001") as events_of:
+        assert "start" in await anext(events_of)
         assert streams_open() > 0
     await until(lambda: streams_open() == 0)
 
 
-async def test_an_imported_run_is_told_once_more(client: httpx.AsyncClient, store: Store) -> None:
+async def test_an_imported_run_is_replayed(client: httpx.AsyncClient, store: Store) -> None:
     run = await imported(client, store)
-    told = chunks_of(await client.get(f"/api/runs/{run.id}/replay?speed=0"))
-    assert "".join(chunk.delta for chunk in told if isinstance(chunk, TextDelta)) == "Forty metres, it says."
+    chunks_received = chunks_of(await client.get(f"/api/runs/{run.id}/replay?speed=0"))
+    assert (
+        "".join(chunk.delta for chunk in chunks_received if isinstance(chunk, TextDelta))
+        == "Forty metres, it says."
+    )
 
 
 async def imported(client: httpx.AsyncClient, store: Store) -> Run:
@@ -179,7 +184,9 @@ async def imported(client: httpx.AsyncClient, store: Store) -> Run:
 # At one point
 
 
-async def test_a_run_is_as_it_was(app: PartitaApp, client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_run_is_returned_at_an_event(
+    app: PartitaApp, client: httpx.AsyncClient, store: Store
+) -> None:
     agent = ControlledAgent()
     agent.complete(*full_reply("It ", "is ", "forty."))
     session = session_of(app)
@@ -195,7 +202,7 @@ async def test_a_run_is_as_it_was(app: PartitaApp, client: httpx.AsyncClient, st
     assert so_far == "It is forty."
 
 
-async def test_without_a_number_it_is_the_end(
+async def test_without_a_number_the_end_of_the_run_is_returned(
     app: PartitaApp, client: httpx.AsyncClient, store: Store
 ) -> None:
     run = await run_turn(session_of(app), "t", "Forty.")
@@ -207,7 +214,7 @@ async def test_without_a_number_it_is_the_end(
     assert moment["place"] == moment["chunks"]
 
 
-async def test_an_imported_run_has_points_too(client: httpx.AsyncClient, store: Store) -> None:
+async def test_an_imported_run_is_returned_at_an_event(client: httpx.AsyncClient, store: Store) -> None:
     run = await imported(client, store)
     end = (await client.get(f"/api/runs/{run.id}/at?format=ui")).json()
     half = (await client.get(f"/api/runs/{run.id}/at?format=ui&seq=3")).json()
@@ -233,12 +240,12 @@ REFUSED = [
 
 
 @each_row("path", REFUSED)
-async def test_what_makes_no_sense_is_refused(app: PartitaApp, client: httpx.AsyncClient, path: str) -> None:
+async def test_invalid_requests_are_refused(app: PartitaApp, client: httpx.AsyncClient, path: str) -> None:
     run = await run_turn(session_of(app), "t")
     assert (await client.get(f"/api/runs/{run.id}/{path}")).status_code == 400
 
 
-async def test_the_id_of_another_runs_event_is_no_place(app: PartitaApp, client: httpx.AsyncClient) -> None:
+async def test_an_event_id_of_another_run_is_refused(app: PartitaApp, client: httpx.AsyncClient) -> None:
     run = await run_turn(session_of(app), "t")
     whole = await client.get(f"/api/runs/{run.id}/stream")
     other = await client.get(f"/api/runs/{run.id}/stream", headers={"last-event-id": "other:3"})

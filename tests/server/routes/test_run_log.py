@@ -1,4 +1,4 @@
-"""Logs of runs over HTTP: page by page, line by line, byte by byte."""
+"""Logs of runs over HTTP: as pages, as lines, and as raw bytes."""
 
 from base64 import b64decode
 from datetime import UTC, datetime, timedelta
@@ -43,7 +43,7 @@ async def whole_run(store: Store) -> str:
 
 
 def check(records: list[dict[str, Any]], entries: list[LogEntry], first: int = 1) -> None:
-    """Records tell exactly what was written."""
+    """Check that records equal the written entries."""
     assert [record["seq"] for record in records] == list(range(first, first + len(entries)))
     for record, entry in zip(records, entries, strict=True):
         assert datetime.fromisoformat(record["time"]) == entry.time
@@ -55,7 +55,7 @@ def check(records: list[dict[str, Any]], entries: list[LogEntry], first: int = 1
 
 
 @each_row("limit", [1, 2, 5, 1000])
-async def test_pages_together_are_the_log(client: httpx.AsyncClient, whole_run: str, limit: int) -> None:
+async def test_all_pages_together_are_the_log(client: httpx.AsyncClient, whole_run: str, limit: int) -> None:
     records: list[dict[str, Any]] = []
     after: int | None = 0
     while after is not None:
@@ -66,7 +66,7 @@ async def test_pages_together_are_the_log(client: httpx.AsyncClient, whole_run: 
     check(records, ENTRIES)
 
 
-async def test_a_log_comes_as_lines(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_log_is_returned_as_lines(client: httpx.AsyncClient, store: Store) -> None:
     run = await run_with(store, ENTRIES)
     response = await client.get(f"/api/runs/{run}/log?limit=1", headers=NDJSON)
     assert response.headers["content-type"] == "application/x-ndjson"
@@ -75,14 +75,14 @@ async def test_a_log_comes_as_lines(client: httpx.AsyncClient, store: Store) -> 
     check([loads(line) for line in rest.content.splitlines()], ENTRIES[3:], 4)
 
 
-async def test_the_bytes_are_those_of_the_agent(client: httpx.AsyncClient, store: Store) -> None:
+async def test_raw_bytes_are_those_of_the_agent(client: httpx.AsyncClient, store: Store) -> None:
     run = await run_with(store, ENTRIES)
     response = await client.get(f"/api/runs/{run}/raw")
     assert response.headers["content-type"] == "application/octet-stream"
     assert response.content == b"".join(entry.raw or b"" for entry in ENTRIES)
 
 
-async def test_of_an_imported_run_they_are_the_lines_of_its_log(
+async def test_raw_bytes_of_an_imported_run_are_its_log_lines(
     client: httpx.AsyncClient, store: Store
 ) -> None:
     data = Session().turn("How tall?", "Forty metres.").data
@@ -91,7 +91,7 @@ async def test_of_an_imported_run_they_are_the_lines_of_its_log(
     assert (await client.get(f"/api/runs/{run.id}/raw")).content == data
 
 
-async def test_a_page_ends_early_where_records_are_large(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_page_with_large_records_is_shorter(client: httpx.AsyncClient, store: Store) -> None:
     large = [LogEntry(NOON, None, b"x" * (PAGE_BYTES // 2 + 1)) for _ in range(5)]
     run = await run_with(store, large)
     page = (await client.get(f"/api/runs/{run}/log?limit=100")).json()
@@ -101,14 +101,14 @@ async def test_a_page_ends_early_where_records_are_large(client: httpx.AsyncClie
     assert len((await client.get(f"/api/runs/{run}/raw")).content) == 5 * len(large[0].raw or b"")
 
 
-async def test_an_empty_log_is_no_error(client: httpx.AsyncClient, store: Store) -> None:
+async def test_an_empty_log_is_not_an_error(client: httpx.AsyncClient, store: Store) -> None:
     run = await run_with(store, [])
     assert (await client.get(f"/api/runs/{run}/log")).json() == {"items": []}
     assert (await client.get(f"/api/runs/{run}/log", headers=NDJSON)).content == b""
     assert (await client.get(f"/api/runs/{run}/raw")).content == b""
 
 
-async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_dropped_log_is_an_error(client: httpx.AsyncClient, store: Store) -> None:
     run = await run_with(store, ENTRIES)
     await store.runs.finish(run)
     await store.logs.drop(Retention(max_age=timedelta(0)))
@@ -119,7 +119,5 @@ async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, s
 
 
 @each_row("query", ["limit=0", "limit=1001", "after=-1", "after=x", f"after={2**70}"])
-async def test_numbers_that_make_no_sense_are_refused(
-    client: httpx.AsyncClient, whole_run: str, query: str
-) -> None:
+async def test_invalid_numbers_are_refused(client: httpx.AsyncClient, whole_run: str, query: str) -> None:
     assert (await client.get(f"/api/runs/{whole_run}/log?{query}")).status_code == 400

@@ -1,4 +1,4 @@
-"""Runs over HTTP: listed, waited for, stopped, replied to, compared, read anew."""
+"""Runs over HTTP: list, wait, stop, answer, compare and reproject."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -26,13 +26,13 @@ def session_of(app: PartitaApp) -> Session:
     return app.opened().session
 
 
-async def said(response: httpx.Response, status: int = 200) -> Any:
+async def json_of(response: httpx.Response, status: int = 200) -> Any:
     assert response.status_code == status, response.text
     return response.json()
 
 
 @pytest.fixture
-async def spoken(app: PartitaApp) -> list[Run]:
+async def ended_runs(app: PartitaApp) -> list[Run]:
     """Three runs that have ended, the newest last."""
     session = session_of(app)
     return [
@@ -48,13 +48,13 @@ async def test_the_result_of_the_agent_is_part_of_the_run(app: PartitaApp, clien
     session = session_of(app)
     run = await session.wait((await session.start(agent, "lamp", "Well?")).id)
     assert run.agent_result == {"turns": 3, "cost": None}
-    found = await said(await client.get(f"/api/runs/{run.id}"))
+    found = await json_of(await client.get(f"/api/runs/{run.id}"))
     assert found["agentResult"] == {"turns": 3, "cost": None}
 
 
 @pytest.fixture
 async def agent(app: PartitaApp) -> AsyncIterator[ControlledAgent]:
-    """An agent in the middle of a sentence."""
+    """An agent that has sent half a response."""
     agent = ControlledAgent(*partial_reply("Well, "))
     yield agent
     agent.end()
@@ -76,35 +76,38 @@ LISTED = {
 
 @each_row(("query", "places"), LISTED.items(), ids=LISTED)
 async def test_runs_are_listed(
-    client: httpx.AsyncClient, spoken: list[Run], query: str, places: list[int]
+    client: httpx.AsyncClient, ended_runs: list[Run], query: str, places: list[int]
 ) -> None:
-    page = await said(await client.get(f"/api/runs?{query}"))
-    assert [run["id"] for run in page["items"]] == [spoken[place].id for place in places]
+    page = await json_of(await client.get(f"/api/runs?{query}"))
+    assert [run["id"] for run in page["items"]] == [ended_runs[place].id for place in places]
 
 
-async def test_a_page_tells_where_to_go_on(client: httpx.AsyncClient, spoken: list[Run]) -> None:
-    first = await said(await client.get("/api/threads/lamp/runs?limit=1"))
-    rest = await said(await client.get(f"/api/threads/lamp/runs?limit=1&cursor={first['next']}"))
-    assert [run["id"] for page in (first, rest) for run in page["items"]] == [spoken[1].id, spoken[0].id]
+async def test_a_page_has_the_cursor_of_the_next(client: httpx.AsyncClient, ended_runs: list[Run]) -> None:
+    first = await json_of(await client.get("/api/threads/lamp/runs?limit=1"))
+    rest = await json_of(await client.get(f"/api/threads/lamp/runs?limit=1&cursor={first['next']}"))
+    assert [run["id"] for page in (first, rest) for run in page["items"]] == [
+        ended_runs[1].id,
+        ended_runs[0].id,
+    ]
     assert "next" not in rest
 
 
-async def test_a_run_says_how_it_went(client: httpx.AsyncClient, spoken: list[Run]) -> None:
-    run = await said(await client.get(f"/api/runs/{spoken[2].id}"))
+async def test_a_run_is_returned(client: httpx.AsyncClient, ended_runs: list[Run]) -> None:
+    run = await json_of(await client.get(f"/api/runs/{ended_runs[2].id}"))
     assert (run["threadId"], run["status"], run["agent"]) == ("boat", "completed", "controlled")
 
 
 REFUSED: dict[str, tuple[str, str, Json, int]] = {
-    "a status that is none": ("GET", "/api/runs?status=lazy", None, 400),
-    "a cursor of our own making": ("GET", "/api/runs?cursor=abc", None, 400),
-    "no runs a page": ("GET", "/api/runs?limit=0", None, 400),
+    "an unknown status": ("GET", "/api/runs?status=lazy", None, 400),
+    "an invalid cursor": ("GET", "/api/runs?cursor=abc", None, 400),
+    "an empty page": ("GET", "/api/runs?limit=0", None, 400),
     "a text where a number is expected": ("GET", "/api/runs/RUN/wait?timeout=soon", None, 400),
-    "no number at all": ("GET", "/api/runs/RUN/wait?timeout=nan", None, 400),
-    "to wait for a week": ("GET", "/api/runs/RUN/wait?timeout=604800", None, 400),
-    "a reason that is no text": ("POST", "/api/runs/RUN/stop", {"reason": 7}, 400),
-    "an answer without a word": ("POST", "/api/runs/RUN/answer", {"approvalId": "a"}, 400),
-    "an answer that is a list": ("POST", "/api/runs/RUN/answer", [], 400),
-    "an answer that nobody asked for": (
+    "a time that is NaN": ("GET", "/api/runs/RUN/wait?timeout=nan", None, 400),
+    "a wait of a week": ("GET", "/api/runs/RUN/wait?timeout=604800", None, 400),
+    "a reason that is not a text": ("POST", "/api/runs/RUN/stop", {"reason": 7}, 400),
+    "an empty decision": ("POST", "/api/runs/RUN/answer", {"approvalId": "a"}, 400),
+    "a decision that is a list": ("POST", "/api/runs/RUN/answer", [], 400),
+    "a decision without a request": (
         "POST",
         "/api/runs/RUN/answer",
         {"approvalId": "a", "approved": True},
@@ -112,18 +115,18 @@ REFUSED: dict[str, tuple[str, str, Json, int]] = {
     ),
     "neither an output nor an error": ("POST", "/api/runs/RUN/output", {"toolCallId": "c"}, 400),
     "both": ("POST", "/api/runs/RUN/output", {"toolCallId": "c", "output": 1, "errorText": "no"}, 400),
-    "an output of no call": ("POST", "/api/runs/RUN/output", {"toolCallId": "c", "output": None}, 409),
-    "a thread that is not there": ("GET", "/api/threads/nowhere/runs", None, 404),
-    "a name no database holds": ("GET", "/api/runs/%00", None, 400),
+    "an output without a call": ("POST", "/api/runs/RUN/output", {"toolCallId": "c", "output": None}, 409),
+    "a missing thread": ("GET", "/api/threads/nowhere/runs", None, 404),
+    "an invalid name": ("GET", "/api/runs/%00", None, 400),
 }
 
 
 @each_row(("method", "path", "body", "status"), REFUSED.values(), ids=REFUSED)
-async def test_what_makes_no_sense_is_refused(
-    client: httpx.AsyncClient, spoken: list[Run], method: str, path: str, body: Json, status: int
+async def test_invalid_requests_are_refused(
+    client: httpx.AsyncClient, ended_runs: list[Run], method: str, path: str, body: Json, status: int
 ) -> None:
-    response = await client.request(method, path.replace("RUN", spoken[0].id), json=body)
-    problem = await said(response, status)
+    response = await client.request(method, path.replace("RUN", ended_runs[0].id), json=body)
+    problem = await json_of(response, status)
     assert problem["status"] == status
     assert problem["detail"]
 
@@ -147,11 +150,14 @@ ROUTES: dict[str, JsonObject | None] = {
 
 @each_row("run", ["RUN", "no-such-run"])
 @each_row(("route", "body"), ROUTES.items(), ids=ROUTES)
-async def test_what_is_anothers_is_not_there(
+async def test_runs_of_other_owners_are_not_found(
     store: Store, route: str, body: JsonObject | None, run: str
 ) -> None:
     app = asgi(
-        None, store=store, user=lambda asked: Principal(asked.headers["x-user"], "admin"), routes="all"
+        None,
+        store=store,
+        user=lambda connection: Principal(connection.headers["x-user"], "admin"),
+        routes="all",
     )
     async with app.lifespan():
         mine = await run_turn(session_of(app).scoped("ada"), "lamp")
@@ -164,16 +170,16 @@ async def test_what_is_anothers_is_not_there(
             assert (await client.get(f"/api/runs/{mine.id}")).status_code == 200
 
 
-# Waited for, stopped
+# Wait and stop
 
 
-async def test_who_waits_gets_a_run_that_has_ended(
+async def test_waiting_returns_the_ended_run(
     app: PartitaApp, client: httpx.AsyncClient, agent: ControlledAgent
 ) -> None:
     run = await session_of(app).start(agent, "t", "Well?")
-    early = await said(await client.get(f"/api/runs/{run.id}/wait?timeout=0"))
+    early = await json_of(await client.get(f"/api/runs/{run.id}/wait?timeout=0"))
     agent.complete()
-    late = await said(await client.get(f"/api/runs/{run.id}/wait"))
+    late = await json_of(await client.get(f"/api/runs/{run.id}/wait"))
     assert (early["status"], late["status"]) == ("running", "completed")
 
 
@@ -182,16 +188,14 @@ async def test_a_run_is_stopped_once(
 ) -> None:
     run = await session_of(app).start(agent, "t", "Well?")
     await agent.started.wait()
-    stopped = await said(await client.post(f"/api/runs/{run.id}/stop", json={"reason": "enough"}))
-    again = await said(await client.post(f"/api/runs/{run.id}/stop", json={"reason": "no, really"}))
-    bare = await said(await client.post(f"/api/runs/{run.id}/stop"))
+    stopped = await json_of(await client.post(f"/api/runs/{run.id}/stop", json={"reason": "enough"}))
+    again = await json_of(await client.post(f"/api/runs/{run.id}/stop", json={"reason": "no, really"}))
+    bare = await json_of(await client.post(f"/api/runs/{run.id}/stop"))
     assert (stopped["status"], stopped["error"]) == ("cancelled", "enough")
     assert again == bare == stopped
 
 
-async def test_a_run_that_is_only_read_from_a_log_is_left_alone(
-    client: httpx.AsyncClient, store: Store
-) -> None:
+async def test_a_run_followed_from_a_log_cannot_be_stopped(client: httpx.AsyncClient, store: Store) -> None:
     await store.threads.create("t")
     run = await store.runs.open("t", metadata={"log": {"path": "x.jsonl", "format": "claude-code-log"}})
     for path, body in (
@@ -199,15 +203,15 @@ async def test_a_run_that_is_only_read_from_a_log_is_left_alone(
         ("answer", {"approvalId": "a", "approved": True}),
         ("output", {"toolCallId": "c", "output": 1}),
     ):
-        problem = await said(await client.post(f"/api/runs/{run.id}/{path}", json=body), 409)
+        problem = await json_of(await client.post(f"/api/runs/{run.id}/{path}", json=body), 409)
         assert "log" in problem["hint"]
 
 
-# Replied to
+# Answer
 
 
 async def asking(store: Store) -> tuple[Agent, Run, ToolCallPart]:
-    """An agent that has asked whether it may call a tool."""
+    """An agent that has requested approval for a tool call."""
 
     @tool(approval="always")
     def launch(where: str) -> str:
@@ -232,18 +236,20 @@ async def stored_call(store: Store, run: Run) -> ToolCallPart:
     return call
 
 
-async def test_a_call_is_allowed_once_and_by_whom(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_call_is_approved_once_by_its_caller(client: httpx.AsyncClient, store: Store) -> None:
     agent, run, call = await asking(store)
     assert call.approval is not None
     answer = {"approvalId": call.approval.id, "approved": True, "reason": "clear skies"}
     other = {**answer, "input": {"where": "mars"}}
-    assert "input" in (await said(await client.post(f"/api/runs/{run.id}/answer", json=other), 409))["detail"]
+    assert (
+        "input" in (await json_of(await client.post(f"/api/runs/{run.id}/answer", json=other), 409))["detail"]
+    )
     shown = {**answer, "toolCallId": call.id, "toolName": "launch", "input": {"where": "moon"}}
-    assert (await said(await client.post(f"/api/runs/{run.id}/answer", json=shown)))["id"] == run.id
+    assert (await json_of(await client.post(f"/api/runs/{run.id}/answer", json=shown)))["id"] == run.id
     approval = (await stored_call(store, run)).approval
     assert approval is not None
     assert (approval.approved, approval.reason, approval.responded_by) == (True, "clear skies", "local")
-    await said(await client.post(f"/api/runs/{run.id}/answer", json=answer), 409)
+    await json_of(await client.post(f"/api/runs/{run.id}/answer", json=answer), 409)
     await agent.session.close()
 
 
@@ -256,44 +262,46 @@ OUTPUTS: dict[str, tuple[JsonObject, str, Json]] = {
 
 
 @pytest.mark.parametrize(("body", "state", "value"), OUTPUTS.values(), ids=OUTPUTS)
-async def test_a_client_gives_the_output_of_its_tool(
+async def test_a_client_sends_the_output_of_its_tool(
     client: httpx.AsyncClient, store: Store, body: JsonObject, state: str, value: Json
 ) -> None:
     pick = client_tool("pick", "Let the user pick.", {"type": "object"})
     agent = Agent(Model(reply(("pick", {"of": 2})), reply("Good.")), tools=[pick], store=store)
     agent, run, call = await _asked(agent)
-    told = {"toolCallId": call.id, **body}
-    await said(await client.post(f"/api/runs/{run.id}/output", json={**told, "input": {"of": 3}}), 409)
-    await said(await client.post(f"/api/runs/{run.id}/output", json={**told, "input": {"of": 2}}))
+    sent_output = {"toolCallId": call.id, **body}
+    await json_of(
+        await client.post(f"/api/runs/{run.id}/output", json={**sent_output, "input": {"of": 3}}), 409
+    )
+    await json_of(await client.post(f"/api/runs/{run.id}/output", json={**sent_output, "input": {"of": 2}}))
     stored = await stored_call(store, run)
     assert (stored.state, getattr(stored.output, "value", "?")) == (state, value)
-    await said(await client.post(f"/api/runs/{run.id}/output", json=told), 409)
+    await json_of(await client.post(f"/api/runs/{run.id}/output", json=sent_output), 409)
     await agent.session.close()
 
 
-# Compared, and read anew
+# Compare and reproject
 
 
-async def test_two_runs_are_compared(client: httpx.AsyncClient, spoken: list[Run]) -> None:
-    one, other, _ = spoken
-    same = await said(await client.get(f"/api/runs/{one.id}/diff/{one.id}"))
-    differ = await said(await client.get(f"/api/runs/{one.id}/diff/{other.id}"))
+async def test_two_runs_are_compared(client: httpx.AsyncClient, ended_runs: list[Run]) -> None:
+    one, other, _ = ended_runs
+    same = await json_of(await client.get(f"/api/runs/{one.id}/diff/{one.id}"))
+    differ = await json_of(await client.get(f"/api/runs/{one.id}/diff/{other.id}"))
     assert (same["same"], differ["same"]) == (True, False)
     (changed,) = [part for part in differ["parts"] if part["kind"] == "changed"]
     assert [piece["text"] for piece in changed["words"]] == ["On", "Off", "."]
 
 
-async def test_only_an_admin_reads_runs_anew(store: Store) -> None:
+async def test_only_admins_reproject_runs(store: Store) -> None:
     app = asgi(
         None,
         store=store,
-        user=lambda asked: Principal("ada", "admin" if asked.query else "write"),
+        user=lambda connection: Principal("ada", "admin" if connection.query else "write"),
         routes="all",
     )
     async with app.lifespan():
         run = await run_turn(session_of(app).scoped("ada"), "lamp")
         async with client_of(app) as client:
-            await said(await client.post(f"/api/runs/{run.id}/reproject"), 403)
-            report = await said(await client.post(f"/api/runs/{run.id}/reproject?dryRun=true"))
+            await json_of(await client.post(f"/api/runs/{run.id}/reproject"), 403)
+            report = await json_of(await client.post(f"/api/runs/{run.id}/reproject?dryRun=true"))
     assert report["dryRun"] is True
     assert [one["runId"] for one in report["runs"]] == [run.id]

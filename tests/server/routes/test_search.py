@@ -1,4 +1,4 @@
-"""Searching words, and finding parts, over HTTP."""
+"""Full-text search and search of parts over HTTP."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -18,7 +18,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-async def talk(store: Store) -> None:
+async def conversation(store: Store) -> None:
     """Two threads, the second a day later."""
     for thread_id, title, agent, project in (
         ("tower", "The old lighthouse", "keeper", "coast"),
@@ -45,7 +45,7 @@ async def talk(store: Store) -> None:
 
 
 async def found(client: httpx.AsyncClient, query: str) -> list[str]:
-    """The ids of what was found, in some order; a title by the id of its thread."""
+    """The sorted ids of the hits; a title has the id of its thread."""
     reply = await client.get(f"/api/search?{query}")
     assert reply.status_code == 200, reply.text
     return sorted(hit.get("messageId") or hit["threadId"] for hit in reply.json()["items"])
@@ -78,11 +78,11 @@ SEARCHED = {
 }
 
 
-async def test_what_is_found(client: httpx.AsyncClient, talk: None) -> None:
+async def test_messages_and_titles_are_found(client: httpx.AsyncClient, conversation: None) -> None:
     assert {query: await found(client, query) for query in SEARCHED} == SEARCHED
 
 
-async def test_a_hit_shows_why(client: httpx.AsyncClient, talk: None) -> None:
+async def test_a_hit_has_its_highlights(client: httpx.AsyncClient, conversation: None) -> None:
     (hit,) = (await client.get("/api/search?q=guide")).json()["items"]
     assert (hit["threadId"], hit["messageId"], hit["field"], hit["title"]) == ("boat", "b1", "text", "Boats")
     assert [hit["snippet"][start:end] for start, end in hit["highlights"]] == ["guide"]
@@ -102,14 +102,14 @@ REFUSED = [
 ]
 
 
-async def test_what_a_search_may_not_say(client: httpx.AsyncClient) -> None:
+async def test_invalid_searches_are_refused(client: httpx.AsyncClient) -> None:
     for query in REFUSED:
         reply = await client.get(f"/api/search?{query}")
         assert reply.status_code == 400, query
         assert reply.headers["content-type"] == "application/problem+json"
 
 
-async def test_pages_of_any_size_give_every_hit_once(client: httpx.AsyncClient, talk: None) -> None:
+async def test_pages_of_any_size_give_every_hit_once(client: httpx.AsyncClient, conversation: None) -> None:
     for size in (1, 2, 3, 500):
         hits = await paged(client, "/api/search?q=lighthouse", size)
         assert sorted(hit.get("messageId") or hit["threadId"] for hit in hits) == ["b1", "t2", "tower"]
@@ -146,16 +146,16 @@ PARTS = {
     "project=coast&types=text": [("t2", "text"), ("t1", "text")],
     "since=2026-03-02&types=text": [("b2", "text"), ("b1", "text")],
     "until=2026-03-02&types=text": [("t2", "text"), ("t1", "text")],
-    "longerThan=0": [],  # nothing is known of how long these took
+    "longerThan=0": [],  # their duration is unknown
     "thread=nowhere": [],
 }
 
 
-async def test_which_parts_are_found(client: httpx.AsyncClient, talk: None) -> None:
+async def test_parts_are_filtered(client: httpx.AsyncClient, conversation: None) -> None:
     assert {query: await parts(client, query) for query in PARTS} == PARTS
 
 
-async def test_a_part_says_where_it_is_and_how_it_went(client: httpx.AsyncClient, talk: None) -> None:
+async def test_a_part_has_its_place_and_outcome(client: httpx.AsyncClient, conversation: None) -> None:
     (part,) = (await client.get("/api/parts?tool=sail")).json()["items"]
     assert part == {
         "threadId": "boat",
@@ -185,18 +185,18 @@ REFUSED_PARTS = [
 ]
 
 
-async def test_what_finding_parts_may_not_say(client: httpx.AsyncClient) -> None:
+async def test_invalid_searches_of_parts_are_refused(client: httpx.AsyncClient) -> None:
     for query in REFUSED_PARTS:
         assert (await client.get(f"/api/parts?{query}")).status_code == 400, query
 
 
-async def test_pages_of_any_size_give_every_part_once(client: httpx.AsyncClient, talk: None) -> None:
+async def test_pages_of_any_size_give_every_part_once(client: httpx.AsyncClient, conversation: None) -> None:
     for size in (1, 3, 8):
         seen = await paged(client, "/api/parts?", size)
         assert [(part["messageId"], part["type"]) for part in seen] == EVERYTHING
 
 
-async def test_nobody_finds_what_is_anothers(store: Store) -> None:
+async def test_data_of_other_owners_is_not_found(store: Store) -> None:
     for owner in ("ann", "bob"):
         await store.threads.create("t1", title=f"{owner} and the lighthouse", resource_id=owner)
         await store.scoped(owner).messages.save([ask(f"{owner}-1"), answer(f"{owner}-2")], thread_id="t1")

@@ -65,11 +65,11 @@ LISTED: dict[str, list[str]] = {
 }
 
 
-async def test_what_is_listed(client: httpx.AsyncClient, threads: None) -> None:
+async def test_threads_are_listed_and_filtered(client: httpx.AsyncClient, threads: None) -> None:
     assert {query: await ids(client, query) for query in LISTED} == LISTED
 
 
-async def test_threads_with_errors_are_told_from_others(
+async def test_threads_with_errors_can_be_filtered(
     client: httpx.AsyncClient, store: Store, threads: None
 ) -> None:
     await store.messages.save([ask("m1"), failed("m2")], thread_id="boat")
@@ -105,12 +105,12 @@ REFUSED = {
 }
 
 
-async def test_what_a_query_may_not_say(client: httpx.AsyncClient) -> None:
-    for query, said in REFUSED.items():
+async def test_invalid_queries_are_refused(client: httpx.AsyncClient) -> None:
+    for query, expected in REFUSED.items():
         reply = await client.get(f"/api/threads?{query}")
         assert reply.status_code == 400, query
         assert reply.headers["content-type"] == "application/problem+json"
-        assert said in reply.text, query
+        assert expected in reply.text, query
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
@@ -118,14 +118,14 @@ async def test_pages_of_any_size_give_every_thread_once(
     client: httpx.AsyncClient, store: Store, order: str
 ) -> None:
     made = [f"t{number}" for number in range(7)]
-    for number, name in enumerate(made):  # two at a time: the id decides among equals
+    for number, name in enumerate(made):  # two have the same time: the id breaks the tie
         await store.threads.save(Thread(id=name, updated_at=NOON + timedelta(hours=number // 2)))
     for size in (1, 2, 3, 7, 500):
         found = await paged(client, f"/api/threads?order={order}", size)
         assert [thread["id"] for thread in found] == (made if order == "asc" else made[::-1])
 
 
-async def test_a_thread_is_made_with_what_is_given(client: httpx.AsyncClient) -> None:
+async def test_a_thread_is_created_with_the_given_members(client: httpx.AsyncClient) -> None:
     given = {"id": "t1", "title": "Lamps", "metadata": {"a": [1]}, "agent": "keeper", "project": "harbour"}
     made = await client.post("/api/threads", json=given)
     assert made.status_code == 201
@@ -134,35 +134,35 @@ async def test_a_thread_is_made_with_what_is_given(client: httpx.AsyncClient) ->
     assert (await client.post("/api/threads", json={"id": "t1"})).status_code == 409
 
 
-async def test_a_thread_needs_nothing_and_gets_an_id(client: httpx.AsyncClient) -> None:
+async def test_a_thread_without_members_gets_an_id(client: httpx.AsyncClient) -> None:
     first, second = [(await client.post("/api/threads", json={})).json() for _ in range(2)]
     assert first["id"] != second["id"]
 
 
 BODIES = {
     "nothing": b"",
-    "no JSON": b"{",
+    "not JSON": b"{",
     "not UTF-8": b'{"title":"\xff"}',
-    "no object": b"[1]",
+    "not an object": b"[1]",
     "a title that is a number": b'{"title":5}',
-    "a title no database can hold": b'{"title":"\\ud800"}',
+    "a title with a lone surrogate": b'{"title":"\\ud800"}',
     "an id with a NUL": b'{"id":"\\u0000"}',
     "an empty id": b'{"id":""}',
-    "an id that fits into no address": b'{"id":"a/b"}',
-    "metadata that is no object": b'{"metadata":[1]}',
-    "a member that does not exist": b'{"meta":{}}',
-    "something too deep": b'{"metadata":' + b'{"a":' * 3000 + b"1" + b"}" * 3001,
+    "an id with a slash": b'{"id":"a/b"}',
+    "metadata that is not an object": b'{"metadata":[1]}',
+    "an unknown member": b'{"meta":{}}',
+    "deep nesting": b'{"metadata":' + b'{"a":' * 3000 + b"1" + b"}" * 3001,
 }
 
 
-async def test_what_is_no_thread_is_refused(client: httpx.AsyncClient) -> None:
+async def test_invalid_threads_are_refused(client: httpx.AsyncClient) -> None:
     for case, body in BODIES.items():
         reply = await client.post("/api/threads", content=body, headers={"content-type": "application/json"})
         assert reply.status_code == 400, case
     assert (await client.get("/api/threads")).json()["items"] == []
 
 
-async def test_metadata_may_hold_any_json(client: httpx.AsyncClient) -> None:
+async def test_metadata_can_be_any_json(client: httpx.AsyncClient) -> None:
     body = b'{"id":"t1","metadata":{"half":"\\ud83d","large":123456789012345678901234567890}}'
     await client.post("/api/threads", content=body, headers={"content-type": "application/json"})
     found = (await client.get("/api/threads")).json()["items"][0]
@@ -174,7 +174,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str | None, dict[str, Any]]] = {
     "the title": ({"title": "Towers"}, "Towers", {"a": 1, "b": 2}),
     "no title": ({"title": None}, None, {"a": 1, "b": 2}),
     "a member": ({"metadata": {"a": "x"}}, "Lamps", {"a": "x", "b": 2}),
-    "a member less": ({"metadata": {"a": None}}, "Lamps", {"b": 2}),
+    "a removed member": ({"metadata": {"a": None}}, "Lamps", {"b": 2}),
     "both": (
         {"title": "Towers", "metadata": {"c": {"d": None}}},
         "Towers",
@@ -184,7 +184,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str | None, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("change", "title", "metadata"), CHANGES.values(), ids=CHANGES)
-async def test_a_change_leaves_the_rest(
+async def test_a_change_keeps_other_members(
     client: httpx.AsyncClient, change: dict[str, Any], title: str | None, metadata: dict[str, Any]
 ) -> None:
     await client.post("/api/threads", json={"id": "t1", "title": "Lamps", "metadata": {"a": 1, "b": 2}})
@@ -204,9 +204,7 @@ async def test_a_change_leaves_the_rest(
         {"id": "x"},
     ],
 )
-async def test_a_change_is_made_whole_or_not_at_all(
-    client: httpx.AsyncClient, change: dict[str, Any]
-) -> None:
+async def test_an_invalid_change_has_no_effect(client: httpx.AsyncClient, change: dict[str, Any]) -> None:
     made = await client.post("/api/threads", json={"id": "t1", "title": "Lamps", "metadata": {"a": 1}})
     assert (await client.patch("/api/threads/t1", json=change)).status_code == 400
     assert (await client.get("/api/threads/t1")).json() == made.json()
@@ -222,7 +220,7 @@ async def test_a_deleted_thread_is_gone(client: httpx.AsyncClient, store: Store,
 
 @pytest.fixture
 async def branched(store: Store) -> None:
-    """`m1`, answered by `m2` and, on the active branch, by `m3`."""
+    """`m1`, with the responses `m2` and, on the active branch, `m3`."""
     await store.threads.create("t1", title="Lamps")
     await store.messages.save([ask("m1"), answer("m2"), answer("m3", parent_id="m1")], thread_id="t1")
 
@@ -250,7 +248,7 @@ async def test_a_fork_ends_with_its_message(client: httpx.AsyncClient, branched:
     assert (await client.post("/api/threads/t1/fork", json={})).status_code == 400
 
 
-async def test_another_branch_is_shown(client: httpx.AsyncClient, branched: None) -> None:
+async def test_another_branch_becomes_active(client: httpx.AsyncClient, branched: None) -> None:
     assert await shown(client, "t1") == ["m1", "m3"]
     switched = await client.post("/api/threads/t1/branch", json={"messageId": "m2"})
     assert (switched.status_code, switched.json()["activeLeafId"]) == (200, "m2")
@@ -258,7 +256,7 @@ async def test_another_branch_is_shown(client: httpx.AsyncClient, branched: None
     assert (await client.post("/api/threads/t1/branch", json={"messageId": "m9"})).status_code == 404
 
 
-async def test_usage_is_added_up(client: httpx.AsyncClient, store: Store, branched: None) -> None:
+async def test_usage_is_summed(client: httpx.AsyncClient, store: Store, branched: None) -> None:
     await store.usage.record(
         [
             ConsumptionRecord(thread_id="t1", key=key, model="m", time=NOON, input_tokens=10, output_tokens=4)
@@ -270,13 +268,13 @@ async def test_usage_is_added_up(client: httpx.AsyncClient, store: Store, branch
     assert (await client.get("/api/threads/nowhere/usage")).status_code == 404
 
 
-async def test_what_came_with_an_import_is_shown(client: httpx.AsyncClient, store: Store) -> None:
+async def test_metadata_of_an_import_is_returned(client: httpx.AsyncClient, store: Store) -> None:
     await store.threads.save(Thread(id="t1", extra=Extra({"pinned": True})))
     assert (await client.get("/api/threads/t1")).json()["pinned"] is True
     assert (await client.get("/api/threads")).json()["items"][0]["pinned"] is True
 
 
-async def test_what_belongs_to_another_does_not_exist(store: Store) -> None:
+async def test_threads_of_other_owners_are_not_found(store: Store) -> None:
     app = asgi(scripted(), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         await ann.post("/api/threads", json={"id": "t1", "title": "Secrets"})
@@ -313,7 +311,7 @@ TOUCHED: list[tuple[str, str, Any]] = [
 ]
 
 
-async def test_who_may_see_everything_can_say_whose(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_caller_for_all_owners_can_name_one(client: httpx.AsyncClient, store: Store) -> None:
     for owner in ("ann", "bob"):
         await client.post(f"/api/threads?resourceId={owner}", json={"id": "t1", "title": f"of {owner}"})
     assert await ids(client, "") == ["t1", "t1"]
@@ -327,7 +325,7 @@ async def test_who_may_see_everything_can_say_whose(client: httpx.AsyncClient, s
 QUESTION = "  How tall is\n\tthe lighthouse  " + "of the old harbour, " * 20
 
 
-async def test_a_thread_without_a_title_is_listed_under_its_first_question(
+async def test_a_thread_without_a_title_is_listed_with_its_first_question(
     client: httpx.AsyncClient, store: Store
 ) -> None:
     await store.threads.create("t1")
@@ -335,17 +333,17 @@ async def test_a_thread_without_a_title_is_listed_under_its_first_question(
     file = FilePart(url="data:image/png;base64,iVBORw0KGgo=", media_type="image/png")
     picture = UserMessage(id="f1", content=[file])
     system = SystemMessage(id="s1", content="Obey.")
-    asked = [UserMessage(id="u1", content=QUESTION), UserMessage(id="u2", content="Later.")]
-    await store.messages.save([system, secret, picture, *asked], thread_id="t1")
+    questions = [UserMessage(id="u1", content=QUESTION), UserMessage(id="u2", content="Later.")]
+    await store.messages.save([system, secret, picture, *questions], thread_id="t1")
     title = "How tall is the lighthouse of the old harbour, of the old…"
     listed = {
-        "/api/threads": lambda said: said["items"][0]["title"],
-        "/api/threads/t1": lambda said: said["title"],
-        "/api/summaries": lambda said: said["items"][0]["preview"][:30],
-        "/api/assistant-ui/threads": lambda said: said[0]["title"],
-        "/api/assistant-ui/threads/t1": lambda said: said["title"],
-        "/api/memory/threads": lambda said: said["threads"][0]["title"],
-        "/api/memory/threads/t1": lambda said: said["title"],
+        "/api/threads": lambda expected: expected["items"][0]["title"],
+        "/api/threads/t1": lambda expected: expected["title"],
+        "/api/summaries": lambda expected: expected["items"][0]["preview"][:30],
+        "/api/assistant-ui/threads": lambda expected: expected[0]["title"],
+        "/api/assistant-ui/threads/t1": lambda expected: expected["title"],
+        "/api/memory/threads": lambda expected: expected["threads"][0]["title"],
+        "/api/memory/threads/t1": lambda expected: expected["title"],
     }
     for path, title_in in listed.items():
         shown = title_in((await client.get(path)).json())

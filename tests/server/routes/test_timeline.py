@@ -69,11 +69,13 @@ async def test_every_event_has_its_time(client: httpx.AsyncClient, store: Store)
 
 
 @each_row("limit", [1, 2, 3, 5])
-async def test_pages_add_up(client: httpx.AsyncClient, whole_run: str, limit: int) -> None:
+async def test_all_pages_together_are_the_timeline(
+    client: httpx.AsyncClient, whole_run: str, limit: int
+) -> None:
     assert await pages(client, whole_run, limit) == (await read(client, whole_run))["items"]
 
 
-async def test_large_chunks_make_pages_short(
+async def test_a_page_with_large_chunks_is_shorter(
     client: httpx.AsyncClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timeline, "PAGE_BYTES", 100)
@@ -82,7 +84,9 @@ async def test_large_chunks_make_pages_short(
     assert [item["seq"] for item in await pages(client, run, 5)] == [1, 2, 3, 4, 5]
 
 
-async def test_a_run_at_work_is_waited_for(app: PartitaApp, client: httpx.AsyncClient) -> None:
+async def test_the_timeline_of_an_active_run_has_its_events_so_far(
+    app: PartitaApp, client: httpx.AsyncClient
+) -> None:
     session, agent = app.opened().session, ControlledAgent(*partial_reply("It "))
     run = await session.start(agent, "t", "How tall?")
     seen: list[Any] = []
@@ -107,9 +111,7 @@ async def imported(client: httpx.AsyncClient, store: Store) -> str:
     return run.id
 
 
-async def test_an_imported_run_is_told_with_the_pauses_that_are_known(
-    client: httpx.AsyncClient, store: Store
-) -> None:
+async def test_an_imported_run_has_the_known_pauses(client: httpx.AsyncClient, store: Store) -> None:
     run = await imported(client, store)
     page = await read(client, run)
     assert page["retold"]
@@ -121,9 +123,7 @@ async def test_an_imported_run_is_told_with_the_pauses_that_are_known(
     assert await pages(client, run, 2) == page["items"]
 
 
-async def test_an_event_of_an_imported_run_knows_the_line_of_its_log(
-    client: httpx.AsyncClient, store: Store
-) -> None:
+async def test_an_event_of_an_imported_run_has_its_log_line(client: httpx.AsyncClient, store: Store) -> None:
     run = await imported(client, store)
     for item in (await read(client, run))["items"]:
         if item["chunk"]["type"] == "tool-output-typed":
@@ -131,7 +131,7 @@ async def test_an_event_of_an_imported_run_knows_the_line_of_its_log(
             assert "hot" in log.json()["items"][0]["raw"]
 
 
-async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_dropped_log_is_an_error(client: httpx.AsyncClient, store: Store) -> None:
     run = await run_with(store, CHUNKS)
     await store.runs.finish(run)
     await store.logs.drop(Retention(max_age=timedelta(0)))
@@ -141,11 +141,11 @@ async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, s
 
 
 @each_row("query", ["limit=0", "limit=5001", "after=-1", "after=x", "wait=-1", "wait=61"])
-async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, whole_run: str, query: str) -> None:
+async def test_invalid_queries_are_refused(client: httpx.AsyncClient, whole_run: str, query: str) -> None:
     assert (await client.get(f"/api/runs/{whole_run}/timeline?{query}")).status_code == 400
 
 
-async def test_a_sub_agents_run_is_told_too(client: httpx.AsyncClient, store: Store) -> None:
+async def test_the_run_of_a_sub_agent_has_a_timeline(client: httpx.AsyncClient, store: Store) -> None:
     run = await imported(client, store)
     stored = await store.runs.get(run)
     assert stored is not None
@@ -161,7 +161,9 @@ async def test_a_sub_agents_run_is_told_too(client: httpx.AsyncClient, store: St
     assert "I knead." in str(diff["parts"])
 
 
-async def test_an_imported_run_without_messages_is_no_error(client: httpx.AsyncClient, store: Store) -> None:
+async def test_an_imported_run_without_messages_is_not_an_error(
+    client: httpx.AsyncClient, store: Store
+) -> None:
     await store.threads.create("t")
     run = await store.runs.open("t", metadata={"log": {"path": "b.jsonl"}})
     assert (await read(client, run.id))["items"] == []

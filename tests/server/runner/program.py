@@ -1,4 +1,4 @@
-"""The program that the tests of the runner start."""
+"""The program that tests of the runner start."""
 
 import asyncio
 import time
@@ -11,19 +11,19 @@ from partita.server.runner import serve
 
 
 def run_server(store: str) -> None:
-    """Serve the demo agent at a free port."""
+    """Serve the demo agent on a free port."""
     serve(asgi(demo_agent(), store=store), port=0)
 
 
 async def brief(_: AgentRequest) -> AsyncIterator[str]:
-    """Answer for a second."""
+    """Respond for one second."""
     yield "One moment. "
     await asyncio.sleep(1)
     yield "Done."
 
 
 async def stubborn(_: AgentRequest) -> AsyncIterator[str]:
-    """Take no notice of being cancelled."""
+    """Ignore cancellation."""
     yield "I stay."
     while True:
         try:
@@ -36,7 +36,7 @@ async def blocking(_: AgentRequest) -> AsyncIterator[str]:
     """Block the event loop."""
     yield "I sleep."
     await asyncio.sleep(0.2)
-    time.sleep(60)  # that is what it is about
+    time.sleep(60)  # blocking is intended
 
 
 def run_brief(store: str) -> None:
@@ -50,5 +50,5 @@ def run_stubborn(store: str) -> None:
 
 
 def run_blocking(store: str) -> None:
-    """Serve an agent that blocks everything."""
+    """Serve an agent that blocks the event loop."""
     serve(asgi(blocking, store=store), port=0)

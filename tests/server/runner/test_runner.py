@@ -1,4 +1,4 @@
-"""The server as a process: it says where it is, answers, and stops when it is told to."""
+"""The server as a process: it prints its URL, responds, and stops on signals."""
 
 import asyncio
 import signal
@@ -34,12 +34,12 @@ HEAD = (
     b"POST /api/chat HTTP/1.1\r\nhost: localhost\r\n"
     b"content-type: application/json\r\ncontent-length: %d\r\n\r\n"
 )
-SHORTLY = 15.0
-"""Seconds that stopping may take on a machine that has much to do; a stream alone would take longer."""
+STOP_SECONDS = 15.0
+"""Seconds that stopping may take on a busy machine; the stream alone would take longer."""
 
 
 class Running:
-    """A server in a process of its own."""
+    """A server in a separate process."""
 
     def __init__(self, process: Forked, url: str) -> None:
         self.process = process
@@ -47,7 +47,7 @@ class Running:
 
     async def stop(self, sent: signal.Signals) -> tuple[int, str]:
         self.process.send(sent)
-        code = await self.process.wait(SHORTLY)
+        code = await self.process.wait(STOP_SECONDS)
         return code, await self.process.errors()
 
 
@@ -70,7 +70,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Running]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def same_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
-    """A server for the tests that only ask."""
+    """A server for tests that only send requests."""
     async with running(tmp_path_factory.mktemp("server")) as started:
         yield started
 
@@ -86,9 +86,9 @@ async def test_a_stop_ends_streams_and_marks_their_runs_as_interrupted(
         lines = answer.aiter_lines()
         while "text-delta" not in await anext(lines):
             pass
-        code, said = await server.stop(sent)
+        code, stderr = await server.stop(sent)
         rest = [line async for line in lines if line]
-    assert (code, said) == (0, "")
+    assert (code, stderr) == (0, "")
     assert '"type":"abort"' in rest[-2]
     assert rest[-1] == "data: [DONE]"
     async with open_store(str(tmp_path / "store.db")) as store:
@@ -97,7 +97,7 @@ async def test_a_stop_ends_streams_and_marks_their_runs_as_interrupted(
 
 
 class Stopped(NamedTuple):
-    """What became of a server that was sent a signal while it answered."""
+    """The result of sending a signal to a server during a response."""
 
     code: int
     seconds: float
@@ -129,14 +129,14 @@ async def stopped_in_the_middle(
     return Stopped(code, seconds, answer, run)
 
 
-async def test_on_sigterm_an_answer_has_time_to_complete(tmp_path: Path) -> None:
+async def test_on_sigterm_a_response_can_complete(tmp_path: Path) -> None:
     stopped = await stopped_in_the_middle(tmp_path, run_brief, signal.SIGTERM)
     assert (stopped.code, stopped.run.status) == (0, "completed")
     assert "Done." in stopped.answer
     assert '"type":"finish"' in stopped.answer
 
 
-async def test_an_agent_that_does_not_stop_does_not_keep_the_server(tmp_path: Path) -> None:
+async def test_an_agent_that_does_not_stop_does_not_prevent_stopping(tmp_path: Path) -> None:
     stopped = await stopped_in_the_middle(tmp_path, run_stubborn, signal.SIGINT)
     assert (stopped.code, stopped.run.status) == (0, "interrupted")
     assert '"type":"abort"' in stopped.answer
@@ -144,16 +144,16 @@ async def test_an_agent_that_does_not_stop_does_not_keep_the_server(tmp_path: Pa
 
 if FULL:  # it takes a quarter of a minute
 
-    async def test_an_agent_that_blocks_the_event_loop_does_not_keep_the_process(tmp_path: Path) -> None:
+    async def test_an_agent_that_blocks_the_event_loop_does_not_prevent_exit(tmp_path: Path) -> None:
         stopped = await stopped_in_the_middle(tmp_path, run_blocking, signal.SIGTERM)
         assert stopped.code == 1
-        assert stopped.seconds < SHORTLY
+        assert stopped.seconds < STOP_SECONDS
         async with open_store(str(tmp_path / "store.db")) as store, Session(store) as session:
             async with asyncio.timeout(5):  # at once: the process is gone
                 assert (await session.wait(stopped.run.id)).status == "interrupted"
 
 
-async def test_a_client_that_does_not_read_does_not_keep_it_from_stopping(server: Running) -> None:
+async def test_a_client_that_does_not_read_does_not_prevent_stopping(server: Running) -> None:
     port = httpx.URL(server.url).port
     assert port is not None
     body = str(LONG).replace("'", '"').encode()
@@ -164,7 +164,7 @@ async def test_a_client_that_does_not_read_does_not_keep_it_from_stopping(server
     assert code == 0
 
 
-async def test_it_answers_at_both_loopbacks(same_server: Running) -> None:
+async def test_it_listens_on_both_loopback_addresses(same_server: Running) -> None:
     port = httpx.URL(same_server.url).port
     async with httpx.AsyncClient(timeout=30) as client:
         for host in ["127.0.0.1", "[::1]"] if socket.has_ipv6 else ["127.0.0.1"]:
@@ -174,14 +174,14 @@ async def test_it_answers_at_both_loopbacks(same_server: Running) -> None:
             assert answer.status_code == 200
 
 
-async def test_headers_are_bounded_before_the_application(same_server: Running) -> None:
+async def test_headers_are_limited_before_the_application(same_server: Running) -> None:
     async with httpx.AsyncClient(base_url=same_server.url, timeout=30) as client:
         answer = await client.get("/api/threads", headers={f"x-{number}": "1" for number in range(500)})
     assert answer.status_code == 431
     assert answer.headers["connection"] == "close"
 
 
-async def test_many_connections_are_taken(same_server: Running) -> None:
+async def test_many_connections_are_accepted(same_server: Running) -> None:
     began = time.monotonic()
     async with httpx.AsyncClient(base_url=same_server.url, timeout=60) as client:
         answers = await asyncio.gather(*(client.get("/api/threads") for _ in range(50)))
@@ -192,15 +192,15 @@ REFUSED: list[str] = ["0.0.0.0", "::", ""]
 
 
 @each_row("host", REFUSED, ids=repr)
-def test_without_keys_only_this_machine_is_listened_to(host: str, tmp_path: Path) -> None:
+def test_without_keys_other_addresses_are_refused(host: str, tmp_path: Path) -> None:
     app = asgi(scripted([says("Hello.")]), store=str(tmp_path / "store.db"))
-    with pytest.raises(BindError) as told:
+    with pytest.raises(BindError) as caught:
         open_sockets(app, host, 0)
-    assert "partita keys create" in told.value.hint
+    assert "partita keys create" in caught.value.hint
 
 
 @each_row("protected", ["keys", "user"])
-def test_who_asks_for_keys_may_listen_to_everybody(protected: str, tmp_path: Path) -> None:
+def test_with_authentication_all_addresses_are_allowed(protected: str, tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
     agent = scripted([says("Hello.")])
     app = (
@@ -212,7 +212,7 @@ def test_who_asks_for_keys_may_listen_to_everybody(protected: str, tmp_path: Pat
         one.close()
 
 
-def test_the_limit_of_files_is_raised() -> None:
+def test_the_limit_of_open_files_is_raised() -> None:
     resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:

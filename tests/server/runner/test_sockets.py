@@ -1,4 +1,4 @@
-"""Where a server may listen, and how its sockets are set."""
+"""Addresses to listen on, and options of sockets."""
 
 import socket
 import sys
@@ -35,11 +35,11 @@ LOCAL = {
 
 
 @each_row(("host", "local"), LOCAL.items(), ids=repr)
-def test_what_only_this_machine_can_reach(host: str, local: bool) -> None:
+def test_loopback_addresses_are_local(host: str, local: bool) -> None:
     assert all(place.is_local for place in addresses(host)) == local
 
 
-def test_a_host_that_is_none_is_told() -> None:
+def test_an_unknown_host_is_an_error() -> None:
     with pytest.raises(BindError, match=r"no-such-host\.invalid"):
         addresses("no-such-host.invalid")
 
@@ -52,36 +52,36 @@ def listening(places: list[Address], port: int = 0) -> Generator[list[socket.soc
         one.close()
 
 
-def test_both_loopbacks_have_the_same_port() -> None:
+def test_both_loopback_addresses_have_the_same_port() -> None:
     with listening([V4, V6]) as sockets:
         assert len({port_of(one) for one in sockets}) == 1
         assert url_of(sockets[0]) == f"http://127.0.0.1:{port_of(sockets[0])}"
 
 
-def test_a_port_that_is_taken_is_told() -> None:
-    with listening([V4]) as sockets, pytest.raises(PortTakenError) as told:
+def test_a_port_in_use_is_an_error() -> None:
+    with listening([V4]) as sockets, pytest.raises(PortTakenError) as caught:
         listen([V4], port_of(sockets[0]))
-    assert "is taken" in told.value.what
-    assert "--port" in told.value.hint
+    assert "is taken" in caught.value.what
+    assert "--port" in caught.value.hint
 
 
-def test_nothing_stays_open_when_one_address_fails() -> None:
+def test_sockets_are_closed_when_one_address_fails() -> None:
     if not socket.has_ipv6:
-        pytest.skip("there is no IPv6 here")
+        pytest.skip("IPv6 is not available")
     with listening([V6]) as sockets:
         port = port_of(sockets[0])
         with pytest.raises(PortTakenError):
             listen([V4, V6], port)
-        listen([V4], port)[0].close()  # so this one was let go of
+        listen([V4], port)[0].close()  # so the first socket was closed
 
 
-def test_an_address_that_this_machine_has_not_is_told() -> None:
+def test_an_address_of_another_machine_is_an_error() -> None:
     with pytest.raises(BindError, match="cannot listen"):
         listen([Address(socket.AF_INET, "192.0.2.1")], 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="options of Linux")
-def test_connections_inherit_that_a_client_who_never_reads_is_dropped() -> None:
+def test_connections_inherit_the_timeout_for_clients_that_never_read() -> None:
     with (
         listening([V4]) as (one,),
         socket.create_connection(("127.0.0.1", port_of(one))),

@@ -1,7 +1,6 @@
-"""What is asked of every route. `<thread>` and its likes stand for ids, which a test puts in.
+"""The requests for every route. Placeholders such as `<thread>` stand for ids, which tests fill in.
 
-A route that the application has and this table has not fails the tests: whoever adds one says here how it is
-asked for somebody's things.
+Every route needs requests in this table, with the ids of the data that it uses: otherwise tests fail.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from .harbour import Ids
 
 
 class Ask(NamedTuple):
-    """A request, but for its path."""
+    """A request without its path."""
 
     json: Any = None
     query: Mapping[str, str] = {}
@@ -21,7 +20,7 @@ class Ask(NamedTuple):
     headers: Mapping[str, str] = {}
 
     def about(self, ids: Ids) -> "Ask":
-        """The request with ids in it."""
+        """The request with ids instead of placeholders."""
         return Ask(
             filled(self.json, ids),
             {name: _text(value, ids) for name, value in self.query.items()},
@@ -41,7 +40,7 @@ IN_PATHS: Final[Mapping[str, str]] = {
     "{agent_name}": "quick",
     "{model_id}": "quick",
 }
-"""What stands in a path where it varies."""
+"""The placeholders of path parameters."""
 
 SHELL: Final = {"type": "tool-call", "id": "<call>", "name": "Bash", "state": "input-available", "input": {}}
 QUESTION: Final = {"id": "<message>", "role": "user", "parts": [{"type": "text", "text": "How tall?"}]}
@@ -79,7 +78,7 @@ PLAIN: Final = (Ask(),)
 
 
 def _memory(*asks: Ask) -> tuple[Ask, ...]:
-    """The same, and for a resource that is named."""
+    """The same request, and one with an owner."""
     return (*asks, *(ask._replace(query={**ask.query, **HERS}) for ask in asks))
 
 
@@ -167,7 +166,7 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
         Ask({"format": "fixture"}),
         Ask({"format": "jsonl"}, HERS),
     ),
-    # Finding and counting
+    # Search and statistics
     "GET /api/search": (
         Ask(query={"q": "marmalade"}),
         Ask(query={"q": "marmalade", "thread": "<thread>"}),
@@ -222,7 +221,7 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
         Ask([STORED], {"threadId": "<thread>", "format": "canonical"}),
         Ask([STORED], {"threadId": "<thread>", "format": "canonical", **HERS}),
     ),
-    # The routes of Mastra, under both of their names
+    # The routes of Mastra, with both prefixes
     **{f"{method} /api/memory/threads": asks for method, asks in THREADS_OF_MASTRA.items()},
     **{f"{method} /api/memory/network/threads": asks for method, asks in THREADS_OF_MASTRA.items()},
     **{f"{method} /api/memory/threads/{{thread_id}}": asks for method, asks in THREAD_OF_MASTRA.items()},
@@ -295,7 +294,7 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
         Ask({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
         for method, params in MCP_REQUESTS
     ),
-    # About the server
+    # The server
     "GET /api/openapi.json": PLAIN,
     "GET /api/docs": PLAIN,
     "GET /api/docs/openapi.json": PLAIN,
@@ -306,7 +305,7 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
 
 
 def path_of(template: str, ids: Ids) -> str:
-    """A path with ids in it."""
+    """A path with ids instead of parameters."""
     for name, stands_for in IN_PATHS.items():
         template = template.replace(name, stands_for)
     return _text(template, ids)
@@ -319,7 +318,7 @@ def _text(text: str, ids: Ids) -> str:
 
 
 def filled(value: Any, ids: Ids) -> Any:
-    """A value with ids in it."""
+    """A value with ids instead of placeholders."""
     if isinstance(value, str):
         return _text(value, ids)
     if is_array(value):

@@ -1,4 +1,4 @@
-"""A harbour: alice has her things there."""
+"""An application with data of alice."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,15 +1,15 @@
-"""How much is tried: little and the same every time, or as much as `PARTITA_FUZZ` says and always new."""
+"""The number of examples: few and deterministic, or as many random ones as `PARTITA_FUZZ` sets."""
 
 import os
 
 from hypothesis import HealthCheck, Phase, settings
 
 ASKED = int(os.environ.get("PARTITA_FUZZ", "0"))
-"""How many examples are asked for, of each thing that is tried."""
+"""The number of examples of each property, if it is set."""
 
 
 def trying(usually: int) -> settings:
-    """The settings of a property that usually gets so many examples."""
+    """The settings of a property with a default number of examples."""
     return settings(
         max_examples=ASKED or usually,
         derandomize=not ASKED,
@@ -22,5 +22,5 @@ def trying(usually: int) -> settings:
             HealthCheck.filter_too_much,
         ],
         database=None,
-        phases=[Phase.generate],  # to make a failure smaller would change the store
+        phases=[Phase.generate],  # shrinking a failure would change the store
     )

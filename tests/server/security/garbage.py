@@ -1,4 +1,4 @@
-"""Requests of plain garbage: any path, any query, any body, near enough to real ones to reach something."""
+"""Random requests: any path, query and body, similar enough to valid ones to reach the routes."""
 
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote_from_bytes
@@ -44,10 +44,10 @@ TRAPS: Final = (
 
 NAMES: Final = ("thread", "question", "message", "answer", "run", "other", "digest", "approval", "call")
 MARKS: Final[Ids] = {name: f"@{name}@" for name in NAMES}
-"""What stands for ids until there are some."""
+"""Placeholders for ids."""
 
 texts: Final[st.SearchStrategy[bytes]] = st.one_of(st.sampled_from(TRAPS), st.binary(max_size=40))
-"""What may stand in a path or a query: bytes, whatever they mean."""
+"""Values in a path or a query: any bytes."""
 
 scalars: Final[st.SearchStrategy[Any]] = st.one_of(
     st.sampled_from([None, True, False, 0, -1, 2**31, 2**53, 2**63, 2**64, 10**300, 1e308, -0.0]),
@@ -64,11 +64,11 @@ values: Final[st.SearchStrategy[Any]] = st.recursive(
     ),
     max_leaves=6,
 )
-"""JSON of no shape in particular."""
+"""Arbitrary JSON."""
 
 
 class Garbage(NamedTuple):
-    """A request. `@thread@` and its likes stand for ids."""
+    """A request with placeholders for ids such as `@thread@`."""
 
     route: Route
     target: str
@@ -76,7 +76,7 @@ class Garbage(NamedTuple):
     body: bytes | None
 
     def about(self, ids: Ids) -> "Garbage":
-        """The request with ids in it."""
+        """The request with ids instead of placeholders."""
         target, body = self.target, self.body
         for name, value in ids.items():
             target = target.replace(f"@{name}@", value)
@@ -86,7 +86,7 @@ class Garbage(NamedTuple):
 
 @st.composite
 def requests(draw: st.DrawFn, route: Route) -> Garbage:
-    """A request to a route, garbled in some of its places."""
+    """A request to a route with random changes."""
     ask = draw(st.sampled_from(CASES[str(route)])).about(MARKS)
     query = [(name.encode(), value.encode()) for name, value in ask.query.items()]
     query += draw(st.lists(st.tuples(st.sampled_from(QUERIES).map(str.encode), texts), max_size=3))
@@ -126,7 +126,7 @@ def _body(draw: st.DrawFn, ask: Ask, headers: dict[str, str]) -> bytes | None:
 
 
 def _garbled(draw: st.DrawFn, value: Any) -> Any:
-    """A value with some others in its places."""
+    """A value with some members replaced."""
     if draw(st.integers(0, 9)) == 0:
         return draw(values)
     if is_object(value):

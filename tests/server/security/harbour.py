@@ -1,4 +1,4 @@
-"""A store with several owners in it: alice, who has something of everything, and whoever else is wanted."""
+"""A store with several owners: alice, who has data of every kind, and others."""
 
 import asyncio
 import sqlite3
@@ -20,28 +20,28 @@ from partita.store.ids import new_id
 from partita.store.store import Store
 from partita.store.values import KeyRole
 from partita.types.messages import UserMessage
-from tests.server.clients.agents import Asking, Held
+from tests.server.clients.agents import ApprovalAgent, PausingAgent
 from tests.server.conftest import HERE, says, scripted
 from tests.store.empty_store import empty_store
 
 SECRET = "marmalade"
-"""A word that stands in everything that alice has."""
+"""A word that occurs in all data of alice."""
 
 ELSEWHERE = ("192.0.2.7", 5000)
-"""An address that is not of this machine."""
+"""An address of another machine."""
 
 SAID = {"quick": 10, "asking": 4, "held": 5}
-"""How much is in the logs of her runs once they have come to where they end or wait."""
+"""The number of entries in the logs of her runs once they have ended or wait."""
 
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
 WHOSE = {"log_tail": "run IN (SELECT key FROM runs WHERE owner = ?)"}
-"""Whose rows are of tables that do not say so themselves."""
+"""The condition for rows of an owner, for tables without an owner column."""
 
 Ids = Mapping[str, str]
 
 
 class Route(NamedTuple):
-    """A method, and a path with the names of what varies in it."""
+    """A method and a path template."""
 
     method: str
     path: str
@@ -52,26 +52,26 @@ class Route(NamedTuple):
 
 @dataclass
 class Harbour:
-    """An application with keys, and what alice has in its store."""
+    """An application with keys, and the data of alice in its store."""
 
     app: PartitaApp
     store: Store
     file: Path
     hers: list[Ids] = field(default_factory=list[Ids])
-    """The ids of her things: of a run that has ended, one that waits for an answer, one that is at work."""
+    """The ids of her data, for a run that has ended, one that waits for approval, and an active one."""
 
     async def key(self, resource_id: str | None = None, role: KeyRole = "write") -> str:
         """The text of a new key."""
         return (await self.store.keys.create(resource_id, role)).text
 
     async def revoked_key(self) -> str:
-        """A key that was good once."""
+        """A revoked key."""
         made = await self.store.keys.create("alice", "admin")
         await self.store.keys.revoke(made.key.id)
         return made.text
 
     async def expired_key(self) -> str:
-        """A key whose time is over."""
+        """An expired key."""
         now = self.store.clock
         self.store.clock = lambda: datetime.now(UTC) - timedelta(days=2)
         made = await self.store.keys.create(
@@ -81,25 +81,25 @@ class Harbour:
         return made.text
 
     def rows(self, owner: str = "alice") -> dict[str, list[tuple[Any, ...]]]:
-        """Every row of an owner, in every table; but for how long its runs are held."""
+        """All rows of an owner in all tables, except the leases of runs."""
         found: dict[str, list[tuple[Any, ...]]] = {}
         with closing(sqlite3.connect(self.file)) as file:
             for name in [str(row[0]) for row in file.execute(TABLES)]:
                 columns = [str(row[1]) for row in file.execute(f"PRAGMA table_info({name})")]
-                wanted = ", ".join(f'"{column}"' for column in columns if column != "lease_expires_at")
+                selected = ", ".join(f'"{column}"' for column in columns if column != "lease_expires_at")
                 whose = WHOSE.get(name, "owner = ?" if "owner" in columns else "")
                 if whose and name != "api_keys":
-                    rows = file.execute(f"SELECT {wanted} FROM {name} WHERE {whose}", (owner,))
+                    rows = file.execute(f"SELECT {selected} FROM {name} WHERE {whose}", (owner,))
                     found[name] = sorted(rows, key=repr)
         return found
 
 
 @asynccontextmanager
 async def harbour(folder: Path, **how: Any) -> AsyncGenerator[Harbour, None]:
-    """A harbour with all that alice has."""
+    """A harbour with the data of alice."""
     file = folder / "partita.db"
-    held = Held(scripted([says(f"{SECRET} at work")]), SECRET)
-    agents = {"quick": scripted([says("Forty-one metres.")]), "held": held, "asking": Asking()}
+    held = PausingAgent(scripted([says(f"{SECRET} at work")]), SECRET)
+    agents = {"quick": scripted([says("Forty-one metres.")]), "held": held, "asking": ApprovalAgent()}
     async with open_store(empty_store(folder, file.name)) as store:
         app = asgi(agents, store=store, settings=Settings(**how), keys=True, routes="all")
         async with app.lifespan():
@@ -110,15 +110,15 @@ async def harbour(folder: Path, **how: Any) -> AsyncGenerator[Harbour, None]:
 
 
 async def _settle(place: Harbour) -> None:
-    """Give alice her things."""
+    """Create the data of alice."""
     session, store = place.app.opened().session.scoped("alice"), place.store.scoped("alice")
     agents = place.app.opened().agents
     blob = await store.blobs.put(SECRET.encode() * 5, media_type="text/plain")
     digest = blob.url.rpartition(":")[2]
     for agent in ("quick", "asking", "held"):
         thread, question = f"{agent}-of-alice", f"{agent}-question"
-        asked = UserMessage(id=question, content=f"{SECRET}, says alice")
-        run = await session.start(agents.get(agent), thread, [asked])
+        message = UserMessage(id=question, content=f"{SECRET}, says alice")
+        run = await session.start(agents.get(agent), thread, [message])
         if agent == "quick":
             await session.wait(run.id)
             await store.threads.set_title(thread, f"{SECRET} title")
@@ -140,7 +140,7 @@ async def _settle(place: Harbour) -> None:
 
 
 def nobodys(hers: Ids) -> Ids:
-    """Ids of the same shape that nobody has."""
+    """Ids of the same form that do not exist."""
     return {
         "thread": hers["thread"][::-1],
         "question": hers["question"][::-1],
@@ -155,7 +155,7 @@ def nobodys(hers: Ids) -> Ids:
 
 
 def routes_of(app: PartitaApp) -> dict[Route, Any]:
-    """Every route that an application really has, and what answers there: `OPTIONS` is everywhere."""
+    """All routes of an application, including `OPTIONS` of every path."""
     router = _router_in(app)
     found: dict[Route, Any] = {Route("OPTIONS", path): router for _, path in router.routes()}
     for endpoint in router.endpoints:
@@ -165,7 +165,7 @@ def routes_of(app: PartitaApp) -> dict[Route, Any]:
 
 
 def _router_in(app: PartitaApp) -> Router:
-    """The router, wherever inside the application it is."""
+    """The router inside the application."""
     waiting: list[Any] = [app]
     seen: set[int] = set()
     while waiting:
@@ -180,7 +180,7 @@ def _router_in(app: PartitaApp) -> Router:
 
 @asynccontextmanager
 async def asking_as(app: Any, key: str = "") -> AsyncGenerator[httpx.AsyncClient, None]:
-    """A client somewhere else that shows a key."""
+    """A client on another machine with a key."""
     transport = httpx.ASGITransport(app=app, client=ELSEWHERE, raise_app_exceptions=False)
     headers = {"authorization": f"Bearer {key}"} if key else {}
     async with httpx.AsyncClient(

@@ -1,4 +1,4 @@
-"""What a store is made to do: the statements of one request, without their values."""
+"""Records the SQL statements of a request, without their values."""
 
 import re
 from collections.abc import Callable, Generator
@@ -12,16 +12,16 @@ from sqlalchemy import Connection
 from partita.store.store import Store
 
 _done: ContextVar[list[str] | None] = ContextVar("done", default=None)
-"""Where statements are noted; in the context of a request, not of what goes on beside it."""
+"""The list of recorded statements, in the context of a request only."""
 
 VALUE: Final = re.compile(r"x?'(?:[^']|'')*'|\b\d+\b")
 OWN: Final = re.compile(r"--|.* 'main'\.", re.DOTALL)
-"""Statements that SQLite makes itself, when it suits it: of triggers and of the search index."""
+"""Statements that SQLite runs at times of its choice, for triggers and the search index."""
 
 
 @contextmanager
 def recorded(store: Store) -> Generator[None, None, None]:
-    """While it lasts, statements can be recorded."""
+    """Allow recording of statements during the block."""
     engine: Any = store.engine
     with (
         patch.object(engine, "read", _noting(engine.read)),
@@ -32,7 +32,7 @@ def recorded(store: Store) -> Generator[None, None, None]:
 
 @contextmanager
 def recording() -> Generator[list[str], None, None]:
-    """The statements that are carried out on behalf of what happens inside."""
+    """The statements that are run by the code in the block."""
     done: list[str] = []
     token = _done.set(done)
     try:

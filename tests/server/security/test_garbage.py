@@ -1,4 +1,4 @@
-"""Garbage is refused: never an error of the server, never a word about its inside."""
+"""Random requests are refused without server errors and internal details."""
 
 import re
 from typing import Final
@@ -21,35 +21,37 @@ GROUPS: Final = [ROUTES[first : first + 16] for first in range(0, len(ROUTES), 1
 INSIDE: Final = re.compile(
     r"Traceback|site-packages|\.py\b|sqlite|sqlalchemy|starlette|msgspec", re.IGNORECASE
 )
-"""Words that would tell how it looks inside."""
+"""Texts that reveal internal details."""
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: str(group[0]))
 @trying(usually=12 if FULL else 5)
 @given(data=st.data())
-async def test_garbage_is_refused(place: Harbour, group: list[Route], data: st.DataObject) -> None:
+async def test_random_requests_are_refused_without_internal_details(
+    place: Harbour, group: list[Route], data: st.DataObject
+) -> None:
     wrong: dict[str, str] = {}
     things = (place.hers[0], nobodys(place.hers[0]))
     async with asking_as(place.app, await place.key("alice", "admin")) as client:
         for route in group:
             garbage = data.draw(requests(route)).about(data.draw(st.sampled_from(things)))
-            answer = await client.request(
+            response = await client.request(
                 route.method, garbage.target, headers=_bytes(garbage.headers), content=garbage.body
             )
-            if why := _wrong(route, answer):
-                wrong[str(garbage)] = f"{why}: {answer.status_code} {answer.text}"
+            if why := _wrong(route, response):
+                wrong[str(garbage)] = f"{why}: {response.status_code} {response.text}"
     assert wrong == {}
 
 
-def _wrong(route: Route, answer: httpx.Response) -> str | None:
-    """What is not right with an answer."""
-    if answer.status_code >= 500:
-        return "an error of the server"
-    if answer.status_code < 400:
+def _wrong(route: Route, response: httpx.Response) -> str | None:
+    """What is wrong with a response."""
+    if response.status_code >= 500:
+        return "a server error"
+    if response.status_code < 400:
         return None
-    if answer.headers.get("content-type") != "application/problem+json":
+    if response.headers.get("content-type") != "application/problem+json":
         return "no problem details"
-    return "words about the inside" if INSIDE.search(answer.text) else None
+    return "internal details" if INSIDE.search(response.text) else None
 
 
 def _bytes(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:

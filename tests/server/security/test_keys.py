@@ -1,4 +1,4 @@
-"""Who may ask for what: every route, with every kind of key."""
+"""Permissions: every route, with every kind of key."""
 
 from typing import Final, get_args
 
@@ -6,12 +6,12 @@ from partita.runtime.principal import Principal, Role
 from partita.server.access import ROUTES
 from tests.sampling import FULL
 
-from .asking import Told, asks_of, send, told
+from .comparisons import MaskedResponse, cases_of, masked_response, send
 from .harbour import Harbour, Route, asking_as, routes_of
 from .recording import recorded, recording
 
 OPEN: Final = {"/healthz", "/readyz", "/api/docs", "/api/openapi.json"}
-"""What anybody may know: that the server is there, and what can be asked of it."""
+"""Routes without authentication."""
 
 POLICY: Final = {name: needed for names in ROUTES.values() for name, needed in names.items()}
 """The permission of each route."""
@@ -26,37 +26,37 @@ def may(role: Role, route: Route) -> bool:
 
 
 async def test_a_key_without_the_permission_is_refused(place: Harbour) -> None:
-    """Of alice herself, about her own things: nothing of them changes."""
+    """Requests of alice about her own data, which does not change."""
     wrong: dict[str, tuple[str, int]] = {}
     before = place.rows()
     for role in ROLES:
         async with asking_as(place.app, await place.key("alice", role)) as client:
             for route in routes_of(place.app):
                 if not may(role, route):
-                    answer = await send(client, route, asks_of(route)[0], place.hers[0])
-                    if answer.status_code != 403 or not _is_problem(answer.headers["content-type"]):
-                        wrong[f"{role}: {route}"] = (answer.text, answer.status_code)
+                    response = await send(client, route, cases_of(route)[0], place.hers[0])
+                    if response.status_code != 403 or not _is_problem(response.headers["content-type"]):
+                        wrong[f"{role}: {route}"] = (response.text, response.status_code)
     assert wrong == {}
     assert place.rows() == before
 
 
 async def test_a_key_with_the_permission_is_enough(place: Harbour) -> None:
-    """Of callers who have nothing, so that nothing is refused for another reason."""
+    """Requests of callers without data, so that nothing is refused for another reason."""
     wrong: list[str] = []
     for number, role in enumerate(ROLES):
         for route in routes_of(place.app):
-            # What the roles before this one could do is not tried again.
+            # Routes that lower roles may use are not tested again.
             is_new = FULL or role == "chat" or not any(may(other, route) for other in ROLES[:number])
             if is_new and may(role, route) and route.path != "/metrics" and route.method != "OPTIONS":
                 async with asking_as(place.app, await place.key(f"{role} {route}", role)) as client:
-                    answer = await send(client, route, asks_of(route)[0], place.hers[0])
-                    if answer.status_code in (401, 403):
-                        wrong.append(f"{role}: {route}: {answer.text}")
+                    response = await send(client, route, cases_of(route)[0], place.hers[0])
+                    if response.status_code in (401, 403):
+                        wrong.append(f"{role}: {route}: {response.text}")
     assert wrong == []
 
 
-async def test_without_a_good_key_every_route_is_shut(place: Harbour) -> None:
-    """Whatever is wrong with a key, the answer is the same, and so is what was done to find out."""
+async def test_without_a_valid_key_every_route_is_refused(place: Harbour) -> None:
+    """For every invalid key, the response and the work of the server are the same."""
     good = await place.key("alice", "admin")
     keys = {
         "none": "",
@@ -77,20 +77,20 @@ async def test_without_a_good_key_every_route_is_shut(place: Harbour) -> None:
             async with asking_as(place.app, key) as client:
                 for route in routes if FULL or not number else routes[number % 4 :: 4]:
                     with recording() as done:
-                        answer = await send(client, route, asks_of(route)[0], place.hers[0])
+                        response = await send(client, route, cases_of(route)[0], place.hers[0])
                     if route.path in OPEN:
-                        assert answer.status_code < 400, (name, route)
+                        assert response.status_code < 400, (name, route)
                         continue
-                    assert answer.status_code == 401, (name, route)
-                    body = "" if route.method == "HEAD" else answer.text
-                    said = Told(answer.status_code, told(answer, {}).headers, body)
+                    assert response.status_code == 401, (name, route)
+                    body = "" if route.method == "HEAD" else response.text
+                    masked = MaskedResponse(response.status_code, masked_response(response, {}).headers, body)
                     shape = "/v1" if route.path.startswith("/v1/") else ""  # with OpenAI's error object
-                    answers.setdefault("HEAD" if route.method == "HEAD" else shape, set()).add(str(said))
+                    answers.setdefault("HEAD" if route.method == "HEAD" else shape, set()).add(str(masked))
                     efforts.setdefault(name, set()).add(tuple(done))
-    assert [len(said) for said in answers.values()] == [1, 1, 1]
+    assert [len(masked) for masked in answers.values()] == [1, 1, 1]
     assert {frozenset(done) for done in efforts.values()} == {frozenset(efforts["none"])}
     assert [len(done) for done in efforts.values()] == [1] * len(keys)
-    assert efforts["none"] != {()}, "something is looked up even without a key"
+    assert efforts["none"] != {()}, "a lookup happens even without a key"
     assert place.rows() == before
 
 

@@ -1,4 +1,4 @@
-"""The server does what its documentation says, whatever is asked that the documentation allows or forbids."""
+"""Responses conform to the OpenAPI document, for valid and invalid requests."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
@@ -39,17 +39,17 @@ IN_PATHS: Final[Mapping[str, str]] = {
     "otherId": "other",
     "digest": "digest",
 }
-"""Which id stands in a path under which name."""
+"""The ids of path parameters."""
 
 ENDLESS: Final[Mapping[str, Mapping[str, Any]]] = {"/api/feed": {"seconds": 0}}
-"""Streams that end only when they are asked to, and how they are."""
+"""Streams that end only on request, and the parameters for that."""
 
 SENT_BY_US: Final = ("authorization", "x-api-key", "content-length")
 
 
-async def test_answers_are_as_documented(place: Harbour) -> None:
+async def test_responses_conform_to_the_openapi_document(place: Harbour) -> None:
     wrong: dict[str, str] = {}
-    asked = 0
+    sent = 0
     async with asking_as(place.app, await place.key(role="admin")) as client:
         document = (await client.get("/api/openapi.json")).json()
         schema: Any = schemathesis.openapi.from_dict(document)
@@ -57,14 +57,14 @@ async def test_answers_are_as_documented(place: Harbour) -> None:
             for case in _cases(operation.ok(), place.hers[0]):
                 request = _request(client, case)
                 if request is not None:
-                    asked += 1
+                    sent += 1
                     wrong |= _checked(case, await client.send(request))
     assert wrong == {}
-    assert asked > len(document["paths"])
+    assert sent > len(document["paths"])
 
 
 def _cases(operation: Operation, ids: Ids) -> list[Case]:
-    """Requests for an operation, good and bad ones, about things that are there and about others."""
+    """Requests for an operation, valid and invalid, about existing and missing data."""
     known = {one.name: ids[IN_PATHS[one.name]] for one in operation.path_parameters if one.name in IN_PATHS}
     fixed: list[dict[str, Any]] = [{"path_parameters": known}, {}] if known else [{}]
     if operation.path in ENDLESS:
@@ -83,10 +83,10 @@ def _cases(operation: Operation, ids: Ids) -> list[Case]:
 
 def _request(client: httpx.AsyncClient, case: Case) -> httpx.Request | None:
     """The request of a case; `None` for one that cannot be written down as HTTP."""
-    told = case.as_transport_kwargs(base_url=HERE)
+    kwargs = case.as_transport_kwargs(base_url=HERE)
     wanted = ("method", "url", "headers", "params", "data", "json", "cookies", "files")
     try:
-        prepared = requests.Request(**{name: told[name] for name in wanted if name in told}).prepare()
+        prepared = requests.Request(**{name: kwargs[name] for name in wanted if name in kwargs}).prepare()
         headers = [
             (name.encode("latin-1"), value.encode("latin-1") if isinstance(value, str) else value)
             for name, value in prepared.headers.items()
@@ -98,13 +98,13 @@ def _request(client: httpx.AsyncClient, case: Case) -> httpx.Request | None:
     return client.build_request(str(prepared.method), str(prepared.url), headers=headers, content=body)
 
 
-def _checked(case: Case, answer: httpx.Response) -> dict[str, str]:
-    """What is wrong with an answer, by what was asked."""
-    is_stream = answer.headers.get("content-type", "").startswith(EVENTS)  # its schema is of the whole text
+def _checked(case: Case, response: httpx.Response) -> dict[str, str]:
+    """What is wrong with the response to a request."""
+    is_stream = response.headers.get("content-type", "").startswith(EVENTS)  # its schema is of the whole text
     try:
         case.validate_response(
-            answer, checks=[*CHECKS, *(() if is_stream else (KNOWN.response_schema_conformance,))]
+            response, checks=[*CHECKS, *(() if is_stream else (KNOWN.response_schema_conformance,))]
         )
     except FailureGroup as failures:
-        return {f"{answer.request.method} {answer.request.url}": str(failures)}
+        return {f"{response.request.method} {response.request.url}": str(failures)}
     return {}

@@ -1,4 +1,4 @@
-"""What is another's does not exist: not in any answer, and not to be changed by any request."""
+"""Data of other owners does not exist: it is in no response, and no request changes it."""
 
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -11,16 +11,16 @@ from partita.store.values import KeyRole
 from partita.types.messages import UserMessage
 from tests.sampling import FULL
 
-from .asking import Comparison, Told, comparisons, send, told
 from .cases import CASES, filled
+from .comparisons import Comparison, MaskedResponse, comparisons, masked_response, send
 from .harbour import SECRET, Harbour, asking_as, routes_of
 from .recording import recorded, recording
 
 ECHOED = {"GET /api/memory/search"}
-"""Routes that say what was searched for."""
+"""Routes that return the search text."""
 
 IDLE = {"/healthz", "/readyz", "/api/docs", "/api/openapi.json"}
-"""Paths that ask nothing of the store, or next to nothing."""
+"""Paths that use the store little or not at all."""
 
 LISTS = (
     "/api/threads",
@@ -45,15 +45,15 @@ LISTS = (
 )
 
 
-class Seen(NamedTuple):
-    """What somebody who asks can see: the answer, and by a clock what was done for it."""
+class Observation(NamedTuple):
+    """What a caller can observe: the response, and by its duration the work for it."""
 
-    answer: Told
+    response: MaskedResponse
     done: list[str]
 
 
 def is_tried(case: Comparison) -> bool:
-    """Whether a request is made: where runs do not matter, each about one of her threads is enough."""
+    """Whether a request is sent: if runs do not matter, one thread for each request is enough."""
     if FULL or case.thread_matters:
         return True
     return case.number == crc32(f"{case.route} {case.ask}".encode()) % case.threads
@@ -61,48 +61,48 @@ def is_tried(case: Comparison) -> bool:
 
 def test_every_route_has_a_case(app: PartitaApp) -> None:
     routes = {str(route) for route in routes_of(app) if route.method != "OPTIONS"}
-    assert routes - set(CASES) == set(), "say in cases.py how they are asked for somebody's things"
-    assert set(CASES) - routes == set(), "they are gone"
+    assert routes - set(CASES) == set(), "add requests with ids to cases.py"
+    assert set(CASES) - routes == set(), "remove them from cases.py"
 
 
-async def test_what_is_another_s_is_answered_like_what_nobody_has(place: Harbour) -> None:
-    """And it takes the same work, so that no clock can tell them apart."""
-    differing: dict[str, list[Seen]] = {}
+async def test_data_of_other_owners_gets_the_same_response_as_missing_data(place: Harbour) -> None:
+    """The work is the same, too, so that the duration reveals nothing."""
+    differing: dict[str, list[Observation]] = {}
     leaking: set[str] = set()
     before = place.rows()
     with recorded(place.store):
         for number, case in enumerate(filter(is_tried, comparisons(place))):
-            answers: list[Seen] = []
+            answers: list[Observation] = []
             for who, ids in ((f"bob-{number}", case.hers), (f"eve-{number}", case.nobodys)):
                 async with asking_as(place.app, await place.key(who, "admin")) as client:
                     with recording() as done:
-                        answer = await send(client, case.route, case.ask, ids)
-                is_idle = case.route.path in IDLE  # what /readyz finds holds for a moment
-                answers.append(Seen(told(answer, ids, who), [] if is_idle else done))
-                if SECRET in answer.text + str(answer.headers):
+                        response = await send(client, case.route, case.ask, ids)
+                is_idle = case.route.path in IDLE  # the result of /readyz is cached for a moment
+                answers.append(Observation(masked_response(response, ids, who), [] if is_idle else done))
+                if SECRET in response.text + str(response.headers):
                     leaking.add(str(case.route))
             if answers[0] != answers[1]:
                 differing[case.name] = answers
-            assert answers[0].done or case.route.path in IDLE, "at least a key is looked up"
+            assert answers[0].done or case.route.path in IDLE, "a key is looked up at least"
     assert differing == {}
     assert leaking - ECHOED == set()
     assert place.rows() == before
 
 
-async def test_to_her_it_is_all_there(place: Harbour) -> None:
-    """What others are refused is asked for in a way that would give something."""
+async def test_the_owner_sees_all_of_her_data(place: Harbour) -> None:
+    """The requests that others are refused return data for alice."""
     missing: dict[str, str] = {}
     async with asking_as(place.app, await place.key("alice", "read")) as client:
         for case in comparisons(place):
             if case.route.method == "GET" and case.hers is place.hers[0]:
-                answer = await send(client, case.route, case.ask, case.hers)
-                if answer.status_code > 304 and case.route.path != "/metrics":
-                    missing[case.name] = answer.text
+                response = await send(client, case.route, case.ask, case.hers)
+                if response.status_code > 304 and case.route.path != "/metrics":
+                    missing[case.name] = response.text
     assert missing == {}
 
 
-async def test_lists_hold_what_is_one_s_own(place: Harbour) -> None:
-    """Bob has a thread of the same id as one of alice's, and sees in every list what he would without her."""
+async def test_lists_have_data_of_the_caller_only(place: Harbour) -> None:
+    """Bob has a thread with the id of one of alice's threads. His lists are the same as without alice."""
     await _say(place, "bob", "quick-of-alice")
     hers = [ids["run"] for ids in place.hers] + [ids["answer"] for ids in place.hers]
     async with asking_as(place.app, await place.key("bob")) as client:
@@ -118,7 +118,7 @@ async def test_lists_hold_what_is_one_s_own(place: Harbour) -> None:
     assert stats.json()["items"][0]["messages"] == 2
 
 
-async def test_a_cursor_of_another_s_list_leads_into_one_s_own(place: Harbour) -> None:
+async def test_a_cursor_of_another_owner_gives_data_of_the_caller(place: Harbour) -> None:
     await _say(place, "bob", "his")
     async with asking_as(place.app, await place.key("alice", "read")) as hers:
         cursors = {
@@ -128,14 +128,14 @@ async def test_a_cursor_of_another_s_list_leads_into_one_s_own(place: Harbour) -
         found = await hers.get("/api/search", params={"q": SECRET, "limit": "1"})
     async with asking_as(place.app, await place.key("bob")) as his:
         for path, cursor in cursors.items():
-            answer = await his.get(path, params={"cursor": cursor})
-            assert answer.status_code == 200
-            assert "alice" not in answer.text, path
-        answer = await his.get("/api/search", params={"q": SECRET, "cursor": found.json()["next"]})
-        assert "alice" not in answer.text
+            response = await his.get(path, params={"cursor": cursor})
+            assert response.status_code == 200
+            assert "alice" not in response.text, path
+        response = await his.get("/api/search", params={"q": SECRET, "cursor": found.json()["next"]})
+        assert "alice" not in response.text
 
 
-async def test_numbers_of_all_are_not_for_one(place: Harbour) -> None:
+async def test_total_numbers_are_not_visible_to_an_owner(place: Harbour) -> None:
     statuses: list[int] = []
     keys: list[tuple[str | None, KeyRole]] = [("bob", "admin"), ("bob", "read"), (None, "admin")]
     for owner, role in keys:
@@ -151,20 +151,20 @@ async def test_numbers_of_all_are_not_for_one(place: Harbour) -> None:
 async def _say(place: Harbour, who: str, thread: str, agent: str = "quick") -> httpx.Response:
     message = {"id": "question", "role": "user", "parts": [{"type": "text", "text": "A question."}]}
     async with asking_as(place.app, await place.key(who)) as client:
-        answer = await client.post("/api/chat", json={"id": thread, "agent": agent, "message": message})
-    assert answer.status_code == 200, answer.text
-    return answer
+        response = await client.post("/api/chat", json={"id": thread, "agent": agent, "message": message})
+    assert response.status_code == 200, response.text
+    return response
 
 
 async def _begin(place: Harbour, agent: str) -> str:
-    """Let an agent work for bob in a thread that is called like alice's; the id of his run."""
+    """Start a run of bob in a thread with the id of alice's thread, and return its id."""
     state = place.app.opened()
     asked = UserMessage(id=f"{agent}-question", content="says bob")
     run = await state.session.scoped("bob").start(state.agents.get(agent), f"{agent}-of-alice", [asked])
     return run.id
 
 
-async def test_a_chat_in_a_thread_of_the_same_id_is_one_s_own(place: Harbour) -> None:
+async def test_a_chat_in_a_thread_with_the_same_id_is_separate(place: Harbour) -> None:
     before = place.rows()
     for ids in place.hers:
         await _say(place, "bob", ids["thread"])
@@ -172,7 +172,7 @@ async def test_a_chat_in_a_thread_of_the_same_id_is_one_s_own(place: Harbour) ->
     assert {row[2] for row in place.rows("bob")["threads"]} == {ids["thread"] for ids in place.hers}
 
 
-async def test_to_stop_a_thread_of_the_same_id_stops_one_s_own(place: Harbour) -> None:
+async def test_stopping_a_thread_with_the_same_id_stops_the_callers_run(place: Harbour) -> None:
     before = place.rows()
     his = await _begin(place, "held")
     async with asking_as(place.app, await place.key("bob")) as client:
@@ -186,12 +186,12 @@ async def test_to_stop_a_thread_of_the_same_id_stops_one_s_own(place: Harbour) -
     assert hers.status == "running"
 
 
-async def test_to_resume_a_thread_of_the_same_id_gives_one_s_own(place: Harbour) -> None:
+async def test_resuming_a_thread_with_the_same_id_gives_the_callers_run(place: Harbour) -> None:
     his = await _begin(place, "asking")
     async with asking_as(place.app, await place.key("bob", "read")) as client:
-        answer = await client.get("/api/chat/asking-of-alice/stream")
-    assert answer.headers["x-partita-run-id"] == his
-    assert place.hers[1]["answer"] not in answer.text
+        response = await client.get("/api/chat/asking-of-alice/stream")
+    assert response.headers["x-partita-run-id"] == his
+    assert place.hers[1]["answer"] not in response.text
 
 
 ANSWERS: dict[str, tuple[str, Any]] = {
@@ -219,19 +219,19 @@ ANSWERS: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize(("path", "body"), ANSWERS.values(), ids=ANSWERS)
-async def test_an_answer_in_a_thread_of_the_same_id_reaches_one_s_own(
+async def test_a_decision_in_a_thread_with_the_same_id_reaches_the_callers_run(
     place: Harbour, path: str, body: Any
 ) -> None:
-    """The ids of the question and of the call are the same, too."""
+    """The ids of the approval and of the call are the same, too."""
     before = place.rows()
     his = await _begin(place, "asking")
     run = await place.store.scoped("bob").runs.get(his)
     assert run is not None
     ids = {"run": his, "answer": run.message_id or ""}
     async with asking_as(place.app, await place.key("bob")) as client:
-        await client.get("/api/chat/asking-of-alice/stream")  # until it asks
-        answer = await client.post(filled(path, ids), json=filled(body, ids))
-        assert answer.status_code == 200, answer.text
+        await client.get("/api/chat/asking-of-alice/stream")  # until the approval request
+        response = await client.post(filled(path, ids), json=filled(body, ids))
+        assert response.status_code == 200, response.text
         ended = await client.get(f"/api/runs/{his}/wait")
     assert ended.json()["status"] == "completed"
     assert place.rows() == before

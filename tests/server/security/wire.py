@@ -1,4 +1,4 @@
-"""A connection of bare bytes to a real server: what no client library would send."""
+"""A connection of raw bytes to a real server, for requests that no client library would send."""
 
 import asyncio
 import socket
@@ -10,12 +10,12 @@ from partita.server.app import PartitaApp
 from partita.server.runner import config_of
 from tests.server.conftest import QuickServer
 
-PATIENCE = 10.0
-"""Seconds until a server that does not answer is given up."""
+TIMEOUT = 10.0
+"""Seconds to wait for a response of the server."""
 
 
 class Answer(NamedTuple):
-    """What a server says to one request."""
+    """The response of a server to one request."""
 
     status: int
     headers: dict[str, str]
@@ -30,10 +30,10 @@ class Wire:
         self._writer = writer
 
     async def ask(self, sent: bytes) -> Answer:
-        """Send bytes, and read one answer."""
+        """Send bytes, and read one response."""
         self._writer.write(sent)
         await self._writer.drain()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             status, *lines = head.split("\r\n")[:-2]
             headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
@@ -41,8 +41,8 @@ class Wire:
         return Answer(int(status.split()[1]), headers, body)
 
     async def is_over(self) -> bool:
-        """Whether the server hangs up without another word."""
-        async with asyncio.timeout(PATIENCE):
+        """Whether the server disconnects without another response."""
+        async with asyncio.timeout(TIMEOUT):
             try:
                 return await self._reader.read(1) == b""
             except ConnectionError:
@@ -61,7 +61,7 @@ async def wire(port: int) -> AsyncGenerator[Wire, None]:
 
 @asynccontextmanager
 async def served(app: PartitaApp, **how: Any) -> AsyncGenerator[int, None]:
-    """The application behind the server that it is shipped with; its port."""
+    """Serve the application with its production server; returns the port."""
     listening = socket.create_server(("127.0.0.1", 0))
     server = QuickServer(config_of(app, **how))
     task = asyncio.create_task(server.serve(sockets=[listening]))
@@ -70,4 +70,4 @@ async def served(app: PartitaApp, **how: Any) -> AsyncGenerator[int, None]:
         await asyncio.sleep(0.01)
     yield listening.getsockname()[1]
     server.should_exit = True
-    await asyncio.wait([task], timeout=PATIENCE)
+    await asyncio.wait([task], timeout=TIMEOUT)

@@ -1,4 +1,4 @@
-"""A thread leaves as a file: whole, readable, without its secrets and without what was chosen to stay."""
+"""Shared files of a thread: complete and readable, without secrets and without left-out content."""
 
 import base64
 import pickle
@@ -40,7 +40,7 @@ HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(1)>"
 PICTURE = "data:image/png;base64," + base64.b64encode(b"\x89PNG" + b"x" * 400).decode()
 
 SCRIPT = 'console.log("</script>", `</SCRIPT>`, /^<!--\\p{L}+-->$/u.test("<" + "!--note-->"));'
-"""Every place where markup is in a script: strings, templates, regular expressions with the flag u."""
+"""A script with markup in strings, templates and regular expressions with the flag u."""
 
 MESSAGES_OF_THREAD: tuple[Message, ...] = (
     UserMessage(
@@ -49,7 +49,7 @@ MESSAGES_OF_THREAD: tuple[Message, ...] = (
     AssistantMessage(
         id="m2",
         content=[
-            ReasoningPart("The password is not to be told."),
+            ReasoningPart("The password is secret."),
             ToolCallPart(
                 id="c1",
                 name="Bash",
@@ -72,7 +72,7 @@ async def thread(store: Store) -> Thread:
 
 @pytest.fixture
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A reader as a build leaves it."""
+    """The built reader of shared files."""
     (tmp_path / "reader").mkdir()
     (tmp_path / "reader" / "reader.js").write_text(SCRIPT)
     (tmp_path / "reader" / "reader.css").write_text("body::after { content: '</STYLE>' }")
@@ -84,9 +84,9 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 async def share(client: httpx.AsyncClient, status: int = 200, **body: Any) -> httpx.Response:
-    """The answer; `target` is what is called `as`, which is no name in Python."""
-    asked = {"as" if name == "target" else name: value for name, value in body.items()}
-    response = await client.post("/api/threads/t1/share", json=asked)
+    """The response. `target` is the parameter `as`, which is a keyword in Python."""
+    body_json = {"as" if name == "target" else name: value for name, value in body.items()}
+    response = await client.post("/api/threads/t1/share", json=body_json)
     assert response.status_code == status, response.text
     return response
 
@@ -105,7 +105,7 @@ def embedded(page: str) -> Any:
 
 @pytest.mark.usefixtures("thread", "reader")
 @each_row("format", ["html", "markdown", "jsonl", "fixture"])
-async def test_a_file_bears_no_secret_and_says_its_name(client: httpx.AsyncClient, format: str) -> None:
+async def test_a_file_has_a_name_and_no_secrets(client: httpx.AsyncClient, format: str) -> None:
     response = await share(client, format=format)
     assert TOKEN not in response.text
     assert PASSWORD not in response.text
@@ -113,16 +113,16 @@ async def test_a_file_bears_no_secret_and_says_its_name(client: httpx.AsyncClien
     assert "Deployed." in response.text
     assert response.headers["content-disposition"].startswith('attachment; filename="deploy-with-redacted')
     assert int(response.headers["content-length"]) == len(response.content)
-    told = await preview(client, format=format)
-    assert told["bytes"] == len(response.content)
-    assert {one["mark"] for one in told["findings"]} == {
+    result = await preview(client, format=format)
+    assert result["bytes"] == len(response.content)
+    assert {one["mark"] for one in result["findings"]} == {
         "[redacted: github token 1]",
         "[redacted: password 1]",
     }
 
 
 @pytest.mark.usefixtures("thread", "reader")
-async def test_a_page_holds_everything_and_lets_nothing_run_but_its_reader(client: httpx.AsyncClient) -> None:
+async def test_an_html_file_has_all_messages_and_runs_only_its_reader(client: httpx.AsyncClient) -> None:
     page = (await share(client, format="html")).text
     assert page.count("<script") == 2
     assert page.count("</script>") == 2
@@ -144,7 +144,9 @@ async def test_a_page_holds_everything_and_lets_nothing_run_but_its_reader(clien
 
 
 @pytest.mark.usefixtures("thread", "reader")
-async def test_an_output_may_have_a_type_that_is_no_word(client: httpx.AsyncClient, store: Store) -> None:
+async def test_an_output_can_have_a_type_that_is_not_a_string(
+    client: httpx.AsyncClient, store: Store
+) -> None:
     output = JsonOutput({"type": {"of": "tower"}, "url": "data:,x"})
     call = ToolCallPart("c9", "look", "output-available", {}, output=output)
     await store.messages.save([AssistantMessage(id="m9", content=[call])], thread_id="t1")
@@ -152,7 +154,7 @@ async def test_an_output_may_have_a_type_that_is_no_word(client: httpx.AsyncClie
 
 
 @pytest.mark.usefixtures("thread", "reader")
-async def test_a_file_without_room_is_named(
+async def test_a_file_that_is_too_large_is_replaced_by_its_name(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(html_module, "MAX_FILE_BYTES", 100)
@@ -163,7 +165,7 @@ async def test_a_file_without_room_is_named(
 
 
 @pytest.mark.usefixtures("thread")
-async def test_a_page_without_a_reader_is_refused(
+async def test_without_a_built_reader_html_is_refused(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PARTITA_PAGE", str(tmp_path / "nowhere"))
@@ -173,12 +175,12 @@ async def test_a_page_without_a_reader_is_refused(
 
 
 @pytest.mark.usefixtures("thread")
-async def test_markdown_is_readable_and_no_block_ends_early(client: httpx.AsyncClient) -> None:
+async def test_markdown_is_readable_and_its_code_blocks_are_complete(client: httpx.AsyncClient) -> None:
     text = (await share(client, format="markdown")).text
     assert "## User" in text
     assert "```sh\nPASSWORD=[redacted: password 1] deploy\n```" in text
     assert "````\n```\nsaid [redacted: password 1]\n```\n````" in text
-    assert "> The password is not to be told." in text
+    assert "> The password is secret." in text
     assert "*File: image/png (not included)*" in text
 
 
@@ -194,8 +196,8 @@ async def test_lines_of_every_format_can_be_read_again(client: httpx.AsyncClient
 
 
 @pytest.mark.usefixtures("thread")
-async def test_a_fixture_holds_what_the_agent_said(client: httpx.AsyncClient, store: Store) -> None:
-    said: list[Chunk] = [
+async def test_a_fixture_has_the_output_of_the_agent(client: httpx.AsyncClient, store: Store) -> None:
+    recorded: list[Chunk] = [
         MessageStart(message_id="m3"),
         TextStart("x"),
         TextDelta(id="x", delta=f"It is {TOKEN[:12]}"),
@@ -206,13 +208,13 @@ async def test_a_fixture_holds_what_the_agent_said(client: httpx.AsyncClient, st
     run = await store.runs.open("t1", id="r1")
     now = datetime(2026, 3, 1, tzinfo=UTC)
     await store.logs.append(
-        run.id, [LogEntry(now, chunk=chunk, raw=dumps(to_json(chunk)) + b"\n") for chunk in said]
+        run.id, [LogEntry(now, chunk=chunk, raw=dumps(to_json(chunk)) + b"\n") for chunk in recorded]
     )
     await store.logs.append(run.id, [LogEntry(now + timedelta(seconds=2.5), raw=b"\xff\xfe")])
     await store.runs.finish(run.id)
-    told = loads((await share(client, format="fixture")).content)
-    assert MESSAGES.read(told["messages"])[0].id == "m1"
-    recording = parse_recording(dumps(told), "a file")
+    result = loads((await share(client, format="fixture")).content)
+    assert MESSAGES.read(result["messages"])[0].id == "m1"
+    recording = parse_recording(dumps(result), "a file")
     (one,) = recording.exchanges
     assert [read_chunk(chunk) for chunk in one.chunks or ()][2:4] == [
         TextDelta(id="x", delta="It is [redacted: github token 1]"),
@@ -221,17 +223,19 @@ async def test_a_fixture_holds_what_the_agent_said(client: httpx.AsyncClient, st
     assert (recording.origin.kind, recording.origin.id) == ("thread", "t1")
     assert one.prompt is not None
     assert one.prompt.startswith("Use [redacted: github token 1].")
-    assert TOKEN[12:].encode() not in dumps(told)
+    assert TOKEN[12:].encode() not in dumps(result)
 
 
 ASKED = {"messages": [{"role": "user", "content": f"Use {TOKEN}."}], "model": "m"}
 
 
 async def with_a_call(store: Store) -> None:
-    """A run whose model was asked over HTTP."""
+    """A run whose model was called over HTTP."""
     now = datetime(2026, 3, 1, tzinfo=UTC)
-    said: JsonObject = {"choices": [{"index": 0, "delta": {"content": "Quite so."}, "finish_reason": "stop"}]}
-    raw = b"data: " + dumps(said) + b"\n\n"
+    recorded: JsonObject = {
+        "choices": [{"index": 0, "delta": {"content": "Quite so."}, "finish_reason": "stop"}]
+    }
+    raw = b"data: " + dumps(recorded) + b"\n\n"
     facts = {"format": "openai-chat", "framing": "sse"}
     run = await store.runs.open("t1", id="r2")
     await store.logs.append(
@@ -248,7 +252,7 @@ async def with_a_call(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("thread")
-async def test_a_fixture_tells_what_a_model_was_asked_and_sent(
+async def test_a_fixture_has_requests_and_responses_of_models(
     client: httpx.AsyncClient, store: Store
 ) -> None:
     await with_a_call(store)
@@ -265,7 +269,7 @@ async def test_a_fixture_tells_what_a_model_was_asked_and_sent(
 @pytest.mark.parametrize(
     "how", [{"leaveOut": {"kinds": ["reasoning"]}}, {"messages": {"only": ["m2"]}}], ids=str
 )
-async def test_what_was_asked_stays_when_only_a_part_leaves(
+async def test_requests_are_left_out_when_only_a_part_is_shared(
     client: httpx.AsyncClient, store: Store, how: dict[str, Any]
 ) -> None:
     await with_a_call(store)
@@ -275,19 +279,19 @@ async def test_what_was_asked_stays_when_only_a_part_leaves(
 
 
 @pytest.mark.usefixtures("thread")
-async def test_what_is_chosen_stays(client: httpx.AsyncClient) -> None:
+async def test_chosen_content_is_left_out(client: httpx.AsyncClient) -> None:
     out = {
         "kinds": ["reasoning", "tool-outputs"],
         "messages": ["m1"],
         "parts": [{"message": "m2", "path": "2"}],
     }
     text = (await share(client, format="markdown", leaveOut=out)).text
-    assert "not to be told" not in text
+    assert "password is secret" not in text
     assert "said" not in text
     assert "Deployed." not in text
     assert "[left out: a message]" in text
-    told = await preview(client, format="markdown", leaveOut=out)
-    assert told["removed"] == {
+    result = await preview(client, format="markdown", leaveOut=out)
+    assert result["removed"] == {
         "reasoning": 1,
         "the output of a tool": 1,
         "a message": 1,
@@ -296,17 +300,19 @@ async def test_what_is_chosen_stays(client: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.usefixtures("thread")
-async def test_some_messages_alone_may_leave(client: httpx.AsyncClient) -> None:
-    told = await preview(client, format="jsonl", messages={"only": ["m2"]})
-    assert told["messages"] == 1
+async def test_only_some_messages_can_be_shared(client: httpx.AsyncClient) -> None:
+    result = await preview(client, format="jsonl", messages={"only": ["m2"]})
+    assert result["messages"] == 1
 
 
 @pytest.mark.usefixtures("thread")
-async def test_a_finding_may_stay_and_more_may_be_named(client: httpx.AsyncClient) -> None:
-    told = await preview(client, format="jsonl", redact={"custom": [{"text": r"Deploy\w+", "pattern": True}]})
-    token = next(one for one in told["findings"] if one["kind"] == "github-token")
-    assert TOKEN not in dumps(told).decode()
-    assert "[redacted: custom 1]" in {one["mark"] for one in told["findings"]}
+async def test_findings_can_be_kept_and_more_secrets_named(client: httpx.AsyncClient) -> None:
+    result = await preview(
+        client, format="jsonl", redact={"custom": [{"text": r"Deploy\w+", "pattern": True}]}
+    )
+    token = next(one for one in result["findings"] if one["kind"] == "github-token")
+    assert TOKEN not in dumps(result).decode()
+    assert "[redacted: custom 1]" in {one["mark"] for one in result["findings"]}
     text = (await share(client, format="jsonl", redact={"keep": [token["id"]]})).text
     assert TOKEN in text
     assert PASSWORD not in text
@@ -314,32 +320,32 @@ async def test_a_finding_may_stay_and_more_may_be_named(client: httpx.AsyncClien
 
 REFUSED: dict[str, tuple[dict[str, Any], int]] = {
     "no format": ({}, 400),
-    "a format that is none": ({"format": "pdf"}, 400),
-    "a target that is none": ({"format": "jsonl", "as": "nonesuch"}, 400),
-    "a target that is only read": ({"format": "jsonl", "as": "cherry"}, 400),
-    "a kind that is none": ({"format": "jsonl", "redact": {"kinds": ["x"]}}, 400),
-    "a pattern that is none": (
+    "an unknown format": ({"format": "pdf"}, 400),
+    "an unknown target": ({"format": "jsonl", "as": "nonesuch"}, 400),
+    "a read-only target": ({"format": "jsonl", "as": "cherry"}, 400),
+    "an unknown kind": ({"format": "jsonl", "redact": {"kinds": ["x"]}}, 400),
+    "an invalid pattern": (
         {"format": "jsonl", "redact": {"custom": [{"text": "(a+)+", "pattern": True}]}},
         400,
     ),
-    "a member that is none": ({"format": "jsonl", "leaveout": {}}, 400),
+    "an unknown member": ({"format": "jsonl", "leaveout": {}}, 400),
 }
 
 
 @pytest.mark.usefixtures("thread")
 @each_row(("body", "status"), REFUSED.values(), ids=REFUSED)
-async def test_what_is_no_request_is_refused(
+async def test_invalid_requests_are_refused(
     client: httpx.AsyncClient, body: dict[str, Any], status: int
 ) -> None:
     assert (await share(client, status, **body)).json()["detail"]
 
 
-async def test_a_thread_that_is_not_there_is_not_found(client: httpx.AsyncClient) -> None:
+async def test_a_missing_thread_is_not_found(client: httpx.AsyncClient) -> None:
     assert (await client.post("/api/threads/nowhere/share", json={"format": "jsonl"})).status_code == 404
 
 
 @pytest.mark.usefixtures("thread", "reader")
-async def test_a_picture_is_shared_as_it_is(store: Store, client: httpx.AsyncClient) -> None:
+async def test_an_image_is_shared_unchanged(store: Store, client: httpx.AsyncClient) -> None:
     content = base64.b64encode(random.Random(7).randbytes(3000)).decode()
     url = f"data:image/png;base64,{content[:100]}/AKIAIOSFODNN7EXAMPLE/password/{content[100:]}"
     picture = FilePart(url=url, media_type="image/png")
@@ -351,16 +357,16 @@ async def test_a_picture_is_shared_as_it_is(store: Store, client: httpx.AsyncCli
 
 
 @pytest.mark.usefixtures("thread")
-async def test_more_than_can_be_searched_is_refused(
+async def test_content_over_the_search_limit_is_refused(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PARTITA_REDACT_LIMIT", "50")
-    told = (await share(client, 413, format="jsonl")).json()
-    assert told["detail"] == "more than 50 characters to search for secrets"
-    assert "PARTITA_REDACT_LIMIT" in told["hint"]
+    result = (await share(client, 413, format="jsonl")).json()
+    assert result["detail"] == "more than 50 characters to search for secrets"
+    assert "PARTITA_REDACT_LIMIT" in result["hint"]
 
 
-async def test_a_file_can_be_made_in_another_process(store: Store, thread: Thread) -> None:
+async def test_a_file_can_be_created_in_another_process(store: Store, thread: Thread) -> None:
     formats: tuple[ShareFormat, ...] = ("markdown", "jsonl", "fixture")
     for name in formats:
         request = ShareRequest(format=name)

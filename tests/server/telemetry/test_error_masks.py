@@ -1,4 +1,4 @@
-"""The text of exceptions: end users see a reference to the log instead, live, reloaded and exported alike."""
+"""End users see a reference to the log instead of the text of exceptions: live, reloaded and exported."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ async def broken(request: AgentRequest) -> AsyncIterator[str]:
 
 @tool
 def lookup(name: str) -> str:
-    """Look something up."""
+    """Look up a name."""
     raise RuntimeError(f"no route to db with {SECRET}")
 
 
@@ -46,7 +46,7 @@ def tooled() -> Agent:
 
 
 def net() -> Network:
-    """A network whose first choice fails, and whose second calls a tool that fails."""
+    """A network whose first agent fails, and whose second agent calls a tool that fails."""
 
     def choose(id: str) -> dict[str, Any]:
         given = {"primitiveType": "agent", "primitiveId": id, "input": "look", "selectionReason": "try"}
@@ -99,20 +99,22 @@ async def run_in(http: httpx.AsyncClient, thread: str) -> str:
     return id_
 
 
-def errors_in(said: list[Any]) -> list[str]:
+def errors_in(chunks_sent: list[Any]) -> list[str]:
     """The error texts of chunks."""
-    return [chunk["errorText"] for chunk in said if "errorText" in chunk]
+    return [chunk["errorText"] for chunk in chunks_sent if "errorText" in chunk]
 
 
 async def test_an_exception_is_a_reference_live_and_reloaded(http: httpx.AsyncClient) -> None:
-    said = await ask(http, "broken", "t1")
-    (text,) = errors_in(said)
+    chunks_sent = await ask(http, "broken", "t1")
+    (text,) = errors_in(chunks_sent)
     assert REFERENCE.fullmatch(text.removeprefix("The agent failed. "))
-    ended = [one["messageMetadata"]["ended"] for one in said if "ended" in one.get("messageMetadata", {})]
+    ended = [
+        one["messageMetadata"]["ended"] for one in chunks_sent if "ended" in one.get("messageMetadata", {})
+    ]
     assert [one["reason"] for one in ended] == [text]
     (_, message) = await reloaded(http, "t1")
     assert message["metadata"]["ended"] == {"status": "failed", "reason": text}
-    assert SECRET not in str(said) + str(message)
+    assert SECRET not in str(chunks_sent) + str(message)
     run_id = await run_in(http, "t1")
     again = await chunks(await http.get(f"/api/runs/{run_id}/stream"))
     assert errors_in(again) == [text]
@@ -120,7 +122,7 @@ async def test_an_exception_is_a_reference_live_and_reloaded(http: httpx.AsyncCl
     assert errors_in(tail) == [text]
 
 
-async def test_those_who_may_read_logs_see_the_exception(http: httpx.AsyncClient) -> None:
+async def test_callers_with_access_to_logs_see_the_exception(http: httpx.AsyncClient) -> None:
     for role in ("read", "write", "admin"):
         await ask(http, "broken", f"of-{role}")
         (_, message) = await reloaded(http, f"of-{role}", role)
@@ -128,22 +130,22 @@ async def test_those_who_may_read_logs_see_the_exception(http: httpx.AsyncClient
     assert errors_in(await ask(http, "broken", "t2", "write")) == [f"ValueError: 401 for key {SECRET}"]
 
 
-async def test_the_error_of_a_tool_is_a_reference_and_the_model_sees_it(
+async def test_the_error_of_a_tool_is_a_reference_but_the_model_receives_it(
     http: httpx.AsyncClient, store: Store
 ) -> None:
-    said = await ask(http, "tooled", "t1")
-    (text,) = errors_in(said)
+    chunks_sent = await ask(http, "tooled", "t1")
+    (text,) = errors_in(chunks_sent)
     assert REFERENCE.fullmatch(text.removeprefix("The tool failed. "))
     (_, message) = await reloaded(http, "t1")
     assert [part["errorText"] for part in message["parts"] if "errorText" in part] == [text]
-    assert SECRET not in str(said) + str(message)
+    assert SECRET not in str(chunks_sent) + str(message)
     (_, original) = await reloaded(http, "t1", "read")
     assert [part["errorText"] for part in original["parts"] if "errorText" in part] == [
         f"RuntimeError: no route to db with {SECRET}"
     ]
 
 
-async def test_two_who_watch_one_run_see_what_their_roles_allow(http: httpx.AsyncClient) -> None:
+async def test_two_callers_of_one_run_see_what_their_roles_allow(http: httpx.AsyncClient) -> None:
     await ask(http, "broken", "t1", "write")
     run_id = await run_in(http, "t1")
     path = f"/api/runs/{run_id}/stream"
@@ -155,7 +157,7 @@ async def test_two_who_watch_one_run_see_what_their_roles_allow(http: httpx.Asyn
     assert seen["chat"] == [f"The agent failed. Reference: {run_id[-8:]}"]
 
 
-async def test_other_protocols_mask_the_same(http: httpx.AsyncClient) -> None:
+async def test_other_protocols_mask_errors_too(http: httpx.AsyncClient) -> None:
     body = {"model": "broken", "messages": [{"role": "user", "content": "Hello"}]}
     for more in ({}, {"metadata": {"thread_id": "v1"}}, {"metadata": {"thread_id": "v2"}, "stream": True}):
         response = await http.post("/v1/chat/completions", json={**body, **more})
@@ -189,7 +191,7 @@ async def test_on_error_chooses_the_text_live_and_reloaded(store: Store) -> None
         assert errors_in(await ask(http, "broken", "t3", "write")) == [f"ValueError: 401 for key {SECRET}"]
 
 
-async def test_an_on_error_for_tools_and_one_that_fails(
+async def test_on_error_is_called_for_tools_and_may_fail(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = made(store, on_error=lambda error, _: f"Tool trouble: {type(error).__name__}")
@@ -210,16 +212,16 @@ async def test_an_on_error_for_tools_and_one_that_fails(
     assert "on_error failed" in caplog.text
 
 
-@each_row("at_work", [False, True], ids=["the run has ended", "the run is at work"])
-async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store, at_work: bool) -> None:
-    """Whether the run has ended at the call or waits for it: what the client reported is what it reloads."""
+@each_row("is_active", [False, True], ids=["the run has ended", "the run is active"])
+async def test_the_error_of_a_client_tool_is_not_masked(store: Store, is_active: bool) -> None:
+    """The error that the client sent is what it reloads, whether the run has ended or waits for the call."""
     denied = "The user closed the map."
-    asked = asyncio.Event()
+    approval_requested = asyncio.Event()
 
     async def waiting(request: AgentRequest) -> AsyncIterator[Any]:
         yield ToolInputAvailable("c1", "show_map", {"place": "Bell"})
-        if at_work:
-            asked.set()
+        if is_active:
+            approval_requested.set()
             await released.wait()
         yield "Done."
 
@@ -227,10 +229,10 @@ async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store, at_wor
     agent = as_agent(waiting)
     agent.tools = Toolset([client_tool("show_map", "Show a place.")])  # type: ignore[attr-defined]
     app = asgi({"waiting": agent}, store=store, user=who, routes="all")
-    thread = f"own-{at_work}"
+    thread = f"own-{is_active}"
     async with app.lifespan(), client_of(app) as http:
         asking = asyncio.create_task(ask(http, "waiting", thread))
-        await (asked.wait() if at_work else asyncio.wait([asking]))
+        await (approval_requested.wait() if is_active else asyncio.wait([asking]))
         listed = await http.get(f"/api/threads/{thread}/runs", headers={"x-role": "write"})
         run_id = listed.json()["items"][0]["id"]
         given = {"toolCallId": "c1", "errorText": denied}
@@ -239,15 +241,15 @@ async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store, at_wor
                 await asyncio.sleep(0.01)  # until the call is stored
         assert answer.status_code == 200, answer.text
         released.set()
-        said = await asking
-        if at_work:
-            assert errors_in(said) == [denied]
+        chunks_sent = await asking
+        if is_active:
+            assert errors_in(chunks_sent) == [denied]
         (_, message) = await reloaded(http, thread)
     assert [part["errorText"] for part in message["parts"] if "errorText" in part] == [denied]
     assert "publicErrors" not in str(message)
 
 
-async def test_no_route_gives_an_end_user_the_text_of_an_exception(http: httpx.AsyncClient) -> None:
+async def test_no_route_returns_the_text_of_an_exception_to_an_end_user(http: httpx.AsyncClient) -> None:
     for agent in ("broken", "tooled", "net"):
         assert SECRET not in str(await ask(http, agent, agent))
         (_, message) = await reloaded(http, agent)
@@ -262,8 +264,10 @@ async def test_no_route_gives_an_end_user_the_text_of_an_exception(http: httpx.A
             if "get" not in operations or "{" in filled or path.endswith(("/feed", "/events")):
                 continue
             query = {"q": SECRET, "searchQuery": SECRET, "speed": "0", "keepAlive": "0", "seconds": "0"}
-            asked = [one["name"] for one in operations["get"].get("parameters", ()) if one["in"] == "query"]
-            chosen = {name: value for name, value in query.items() if name in asked}
+            approval_requested = [
+                one["name"] for one in operations["get"].get("parameters", ()) if one["in"] == "query"
+            ]
+            chosen = {name: value for name, value in query.items() if name in approval_requested}
             response = await http.get(filled, params=chosen)
             found = response.text.replace(f'"query":"{SECRET}"', "")
             assert SECRET not in found, (path, found[:600])
@@ -277,7 +281,7 @@ async def test_no_route_gives_an_end_user_the_text_of_an_exception(http: httpx.A
 
 
 def _filled(path: str, names: dict[str, str]) -> str:
-    """The path with the ids that are known."""
+    """The path with known ids."""
 
     def fill(found: re.Match[str]) -> str:
         snake = re.sub(r"([A-Z])", lambda letter: "_" + letter[1].lower(), found[1])

@@ -1,4 +1,4 @@
-"""Health: alive as long as the process is, ready as long as the store answers."""
+"""Health: alive while the process runs, ready while the store responds."""
 
 import asyncio
 import resource
@@ -15,13 +15,13 @@ from tests.server.conftest import client_of
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-async def test_all_is_well(app: PartitaApp, path: str) -> None:
+async def test_a_healthy_server_returns_200(app: PartitaApp, path: str) -> None:
     async with client_of(app) as client:
-        answer = await client.get(path)
-    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+        response = await client.get(path)
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
-async def test_a_store_that_fails_is_told_and_not_where_it_is(
+async def test_a_failing_store_is_reported_without_its_location(
     app: PartitaApp, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(_: object) -> None:
@@ -29,15 +29,15 @@ async def test_a_store_that_fails_is_told_and_not_where_it_is(
 
     monkeypatch.setattr(store.engine, "read", fail)
     async with client_of(app) as client:
-        answer = await client.get("/readyz")
+        response = await client.get("/readyz")
         assert (await client.get("/healthz")).status_code == 200
-    assert answer.status_code == 503
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.headers["retry-after"] == "1"
-    assert "internal" not in answer.text
+    assert response.status_code == 503
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers["retry-after"] == "1"
+    assert "internal" not in response.text
 
 
-async def test_a_store_that_is_silent_is_not_waited_for(
+async def test_a_store_that_does_not_respond_is_not_ready(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang(_: object) -> None:
@@ -54,10 +54,10 @@ async def ready(client: httpx.AsyncClient, app: PartitaApp) -> int:
     return (await client.get("/readyz")).status_code
 
 
-async def test_a_full_disk_is_noticed_and_logged_once(
+async def test_a_full_disk_is_detected_and_logged_once(
     app: PartitaApp, store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The limit on the size of files stands for the disk: SQLite cannot write its log any further."""
+    """A limit on the size of files simulates a full disk: SQLite cannot extend its log."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     async with client_of(app) as client:
         assert await ready(client, app) == 200
@@ -84,7 +84,7 @@ async def test_a_full_disk_is_noticed_and_logged_once(
     assert 'partita_store_available{work="write"} 1.0' in numbers
 
 
-async def test_a_store_that_can_only_be_read_is_not_ready(app: PartitaApp, store: Store) -> None:
+async def test_a_read_only_store_is_not_ready(app: PartitaApp, store: Store) -> None:
     async with client_of(app) as client:
         await store.engine.autocommit(lambda connection: connection.exec_driver_sql("PRAGMA query_only = 1"))
         assert await ready(client, app) == 503
@@ -108,10 +108,10 @@ async def test_probes_are_shared_for_a_second(store: Store, monkeypatch: pytest.
     assert probes == 1
 
 
-async def test_numbers_are_in_the_format_of_prometheus(app: PartitaApp) -> None:
+async def test_metrics_have_the_format_of_prometheus(app: PartitaApp) -> None:
     async with client_of(app) as client:
-        answer = await client.get("/metrics")
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith("text/plain; version=")
-    assert "# TYPE partita_requests_total counter" in answer.text
-    assert "partita_run_log_waiting_bytes 0.0" in answer.text
+        response = await client.get("/metrics")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/plain; version=")
+    assert "# TYPE partita_requests_total counter" in response.text
+    assert "partita_run_log_waiting_bytes 0.0" in response.text

@@ -1,4 +1,4 @@
-"""Log lines: as text or JSON, with the ids of requests, without secrets, and not too many."""
+"""Log lines: text or JSON, with ids of requests, without secrets, and limited in number."""
 
 import logging
 
@@ -24,15 +24,15 @@ LOG = get_logger("partita.test")
 )
 async def test_a_request_has_an_id(app: PartitaApp, sent: str, accepted: bool) -> None:
     async with client_of(app) as client:
-        answer = await client.get("/healthz", headers={"x-request-id": sent})
-        made = answer.headers["x-request-id"]
+        response = await client.get("/healthz", headers={"x-request-id": sent})
+        made = response.headers["x-request-id"]
         assert (made == sent) is accepted, made
         assert len(made) >= 7
         refused = await client.get("/api/threads/none", headers={"x-request-id": "one"})
         assert (refused.status_code, refused.headers["x-request-id"]) == (404, "one")
 
 
-def test_a_line_of_json_has_the_fields_and_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_json_line_has_the_fields_and_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     with logging_to_stderr("json", "info"):
         set_log_fields(request_id="req-1", run_id=None)
         try:
@@ -55,7 +55,7 @@ def test_a_value_cannot_forge_a_line_of_text(capsys: pytest.CaptureFixture[str])
     assert " INFO partita.test thread t1\\n2026-01-01" in line
 
 
-async def test_mounting_configures_no_logging(store: Store) -> None:
+async def test_mounting_does_not_configure_logging(store: Store) -> None:
     before = list(logging.getLogger().handlers), list(logging.getLogger("partita").handlers)
     app = asgi(scripted([says("Hi.")]), store=store)
     async with app.lifespan(), client_of(app) as client:
@@ -63,7 +63,7 @@ async def test_mounting_configures_no_logging(store: Store) -> None:
     assert (list(logging.getLogger().handlers), list(logging.getLogger("partita").handlers)) == before
 
 
-async def test_refused_logins_are_logged_and_not_too_many(
+async def test_refused_logins_are_logged_up_to_a_limit(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = asgi(scripted([says("Hi.")]), store=store, keys=True)
@@ -80,7 +80,7 @@ async def test_refused_logins_are_logged_and_not_too_many(
     assert "partita_log_lines_dropped_total 4.0" in numbers.text
 
 
-def test_lines_that_were_left_out_are_counted_in_the_next_minute(caplog: pytest.LogCaptureFixture) -> None:
+def test_omitted_lines_are_counted_in_the_next_minute(caplog: pytest.LogCaptureFixture) -> None:
     now = 0.0
     log = RateLimitedLog(LOG, lambda: None, per_minute=2, clock=lambda: now)
     for _ in range(5):
@@ -95,7 +95,7 @@ def test_lines_that_were_left_out_are_counted_in_the_next_minute(caplog: pytest.
     ]
 
 
-async def test_no_answer_names_the_place_of_the_database(
+async def test_no_response_has_the_location_of_the_database(
     app: PartitaApp, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = "postgresql://db.internal:5432/partita"
@@ -117,8 +117,8 @@ async def test_no_answer_names_the_place_of_the_database(
             assert "db.internal" in str(error) or "db.internal" in repr(error.__cause__)
             for method, path in (("GET", "/api/threads"), ("POST", "/api/chat"), ("GET", "/v1/models")):
                 body = {"id": "t", "messages": [{"id": "u", "role": "user", "parts": []}]}
-                answer = await client.request(method, path, json=body if method == "POST" else None)
-                assert "db.internal" not in answer.text, (path, error)
+                response = await client.request(method, path, json=body if method == "POST" else None)
+                assert "db.internal" not in response.text, (path, error)
             assert "db.internal" not in error_description(error)
 
 

@@ -1,4 +1,4 @@
-"""Requests as spans, with the runs that they begin below them."""
+"""Spans of requests, with the spans of their runs as children."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ async def test_a_request_is_a_span_named_after_its_route(spans: InMemorySpanExpo
     assert span.parent is None
 
 
-async def test_the_trace_of_the_caller_goes_on(spans: InMemorySpanExporter) -> None:
+async def test_the_trace_of_the_caller_is_continued(spans: InMemorySpanExporter) -> None:
     async with client_of(TracedRequests(towers())) as client:
         await client.get("/towers/slettnes", headers={"traceparent": PARENT})
     (span,) = spans.get_finished_spans()
@@ -50,7 +50,7 @@ async def test_the_trace_of_the_caller_goes_on(spans: InMemorySpanExporter) -> N
 
 
 @pytest.mark.parametrize(("path", "status", "bad"), [("/towers/none", 500, True), ("/nothing", 404, False)])
-async def test_what_goes_wrong_here_is_an_error(
+async def test_only_server_errors_are_errors_of_the_span(
     path: str, status: int, bad: bool, spans: InMemorySpanExporter
 ) -> None:
     async with client_of(TracedRequests(towers())) as client:
@@ -59,11 +59,11 @@ async def test_what_goes_wrong_here_is_an_error(
     assert (span.status.status_code is StatusCode.ERROR) == bad
 
 
-async def test_a_run_is_below_the_request_that_began_it(store: Store, spans: InMemorySpanExporter) -> None:
+async def test_the_span_of_a_run_is_a_child_of_its_request(store: Store, spans: InMemorySpanExporter) -> None:
     app = asgi(scripted([says("Hello.")]), store=store)
     async with app.lifespan(), client_of(app) as client:
-        answer: httpx.Response = await client.post("/api/chat", json=CHAT, headers={"traceparent": PARENT})
-    assert "Hello." in answer.text
+        response: httpx.Response = await client.post("/api/chat", json=CHAT, headers={"traceparent": PARENT})
+    assert "Hello." in response.text
     found = {span.name.partition(" ")[0]: span for span in spans.get_finished_spans()}
     request, run = found["POST"], found["invoke_agent"]
     assert run.parent is not None

@@ -1,4 +1,4 @@
-"""Runs and tool calls as spans, from what an agent says."""
+"""Spans of runs and tool calls, from the events of an agent."""
 
 import subprocess
 import sys
@@ -72,7 +72,7 @@ def attributes(span: ReadableSpan) -> Mapping[str, Any]:
     return span.attributes or {}
 
 
-async def test_a_run_is_a_span_with_what_it_consumed(spans: InMemorySpanExporter) -> None:
+async def test_a_run_is_a_span_with_its_usage(spans: InMemorySpanExporter) -> None:
     await events_of("How tall is it?")
     run = by_name(spans)["invoke_agent surveyor"]
     assert attributes(run) == {
@@ -88,7 +88,7 @@ async def test_a_run_is_a_span_with_what_it_consumed(spans: InMemorySpanExporter
     assert run.status.status_code is StatusCode.UNSET
 
 
-async def test_every_call_is_a_span_below_it(spans: InMemorySpanExporter) -> None:
+async def test_every_tool_call_is_a_child_span(spans: InMemorySpanExporter) -> None:
     await events_of("How tall is it?")
     found = by_name(spans)
     run, good, bad = (
@@ -106,7 +106,7 @@ async def test_every_call_is_a_span_below_it(spans: InMemorySpanExporter) -> Non
     assert bad.status.status_code is StatusCode.ERROR
 
 
-async def test_a_failure_says_its_kind_and_not_its_words(spans: InMemorySpanExporter) -> None:
+async def test_a_failure_has_its_type_and_not_its_message(spans: InMemorySpanExporter) -> None:
     await events_of("please fail")
     run = by_name(spans)["invoke_agent surveyor"]
     assert attributes(run)["error.type"] == "scripted"
@@ -114,13 +114,13 @@ async def test_a_failure_says_its_kind_and_not_its_words(spans: InMemorySpanExpo
     assert "no more" not in run.to_json()
 
 
-async def test_what_is_said_is_left_out_unless_it_is_asked_for(
+async def test_content_is_left_out_unless_it_is_requested(
     spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await events_of("How tall is it?")
-    told = "".join(span.to_json() for span in spans.get_finished_spans())
-    assert "How tall" not in told
-    assert "Slettnes" not in told
+    exported = "".join(span.to_json() for span in spans.get_finished_spans())
+    assert "How tall" not in exported
+    assert "Slettnes" not in exported
     spans.clear()
     monkeypatch.setenv(CONTENT, "true")
     await events_of("How tall is it?")
@@ -132,7 +132,7 @@ async def test_what_is_said_is_left_out_unless_it_is_asked_for(
     assert loads(run["gen_ai.output.messages"])[0]["parts"][0]["content"] == "Thirty-nine metres."
 
 
-async def test_a_run_that_is_stopped_is_over_and_no_error(spans: InMemorySpanExporter) -> None:
+async def test_a_stopped_run_ends_its_span_without_an_error(spans: InMemorySpanExporter) -> None:
     stream: Any = TracedAgent(agent()).invoke("How tall is it?", options=OPTIONS)
     async with aclosing(stream):
         await anext(stream)
@@ -156,13 +156,13 @@ class Broken:
         yield
 
 
-async def test_an_agent_that_raises_is_told_by_what(spans: InMemorySpanExporter) -> None:
+async def test_the_span_of_an_agent_that_raises_has_the_exception_type(spans: InMemorySpanExporter) -> None:
     with pytest.raises(ZeroDivisionError):
         _ = [event async for event in TracedAgent(Broken()).invoke("?")]
     assert attributes(by_name(spans)["invoke_agent broken"])["error.type"] == "ZeroDivisionError"
 
 
-async def test_who_is_watched_says_and_is_the_same() -> None:
+async def test_tracing_does_not_change_the_agent() -> None:
     plain = [event async for event in agent().invoke("How tall is it?", options=OPTIONS)]
     assert len(await events_of("How tall is it?")) == len(plain)
     assert TracedAgent(agent()).name == "surveyor"
@@ -185,7 +185,7 @@ def test_a_provider_without_the_package_is_reported_once() -> None:
     )
 
 
-def test_without_a_provider_nothing_is_imported() -> None:
+def test_without_a_provider_the_package_is_not_imported() -> None:
     program = (
         "import asyncio, sys\n"
         "from partita.server.tracing import TracedAgent\n"

@@ -1,4 +1,4 @@
-// `HttpAgent` of `@ag-ui/client`: conversations with a server, as JSON of what the client has in the end.
+// `HttpAgent` of `@ag-ui/client`: conversations with a server; prints the final state of the client as JSON.
 
 import { HttpAgent } from '@ag-ui/client';
 

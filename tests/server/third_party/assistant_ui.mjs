@@ -18,7 +18,7 @@ const { report } = await import('./report.mjs');
 const address = process.argv[2];
 const LONGEST_WAIT = 10_000; // milliseconds
 
-/** A page with a thread of an agent; `bodies` are the requests that it has sent. */
+/** A page with a thread of an agent; `bodies` are the sent requests. */
 async function open(agent, context = {}) {
   const bodies = [];
   const transport = new AssistantChatTransport({

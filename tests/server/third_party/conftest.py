@@ -17,7 +17,7 @@ from partita.store.store import Store
 from partita.types.chunks import AgentStreamEvent, Chunk, ChunkEvent, MessageStart, TextDelta, TextStart
 from partita.types.json import JsonObject, dumps, is_object, loads
 from tests.node import node
-from tests.server.clients.agents import Asking
+from tests.server.clients.agents import ApprovalAgent
 from tests.server.conftest import Serve, says, scripted
 
 HERE = Path(__file__).parent
@@ -29,7 +29,7 @@ SHOW_MAP: JsonObject = {"type": "tool-call", "name": "show_map", "input": {"plac
 
 @tool
 def look_up(tower: str) -> str:
-    """Look a tower up."""
+    """Look up a tower."""
     return f"{tower}: 41"
 
 
@@ -40,14 +40,14 @@ def switch_off(name: str) -> str:
 
 
 class Endless:
-    """Speaks until it is stopped."""
+    """Sends text until it is stopped."""
 
     name = "endless"
 
     async def invoke(
         self, prompt: Any, *, options: InvokeOptions | None = None, **_: Any
     ) -> AsyncIterator[AgentStreamEvent]:
-        """The same words, again and again."""
+        """The same text, repeatedly."""
         start: list[Chunk] = [MessageStart("m1"), TextStart("0")]
         for chunk in start:
             yield ChunkEvent(chunk=chunk)
@@ -81,7 +81,7 @@ def agents() -> dict[str, Any]:
         "reader": Agent(reader, tools=[look_up], name="reader"),
         "thinker": thinker,
         "echo": echo,
-        "asking": Asking(),
+        "asking": ApprovalAgent(),
         "mute": scripted(),
         "endless": Endless(),
     }
@@ -89,12 +89,12 @@ def agents() -> dict[str, Any]:
 
 @pytest.fixture
 async def address(store: Store, serve: Serve) -> str:
-    """Where the agents are served."""
+    """The URL of the agents."""
     return await serve(asgi(agents(), store=store))
 
 
 async def run_client(script: str, address: str) -> JsonObject:
-    """What each scenario of a client ends with. The server runs in this loop meanwhile."""
+    """The result of each scenario of a client. The server runs in this event loop."""
     path = HERE / script
     process = await asyncio.create_subprocess_exec(
         *(node() if path.suffix == ".mjs" else str(PYTHON), str(path), address),

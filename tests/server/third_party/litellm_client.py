@@ -1,4 +1,4 @@
-"""LiteLLM against `/v1`: what the scenarios end with, as one JSON object. Its own environment runs this."""
+"""LiteLLM against `/v1`, run in a separate environment: prints results of scenarios as one JSON object."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ def whole() -> Any:
     first = complete("quick", [HELLO])
     message = first.choices[0].message.model_dump()
     second = complete("quick", [{"role": "system", "content": "Be brief."}, HELLO, message, HELLO])
-    return [answer.choices[0].message.content for answer in (first, second)]
+    return [response.choices[0].message.content for response in (first, second)]
 
 
 def stream() -> Any:
@@ -47,8 +47,8 @@ def asynchronous() -> Any:
     """The asynchronous client."""
 
     async def run() -> Any:
-        answer = await litellm.acompletion(model="openai/quick", messages=[HELLO], **HOW)
-        return answer.choices[0].message.content
+        response = await litellm.acompletion(model="openai/quick", messages=[HELLO], **HOW)
+        return response.choices[0].message.content
 
     return asyncio.run(run())
 
@@ -72,18 +72,18 @@ def tools(**how: Any) -> Any:
 
 
 def reasoning() -> Any:
-    """The reasoning of an answer, whole and streamed."""
+    """The reasoning of a response, complete and streamed."""
     chunks = list(complete("thinker", [HELLO], stream=True))
     streamed = [getattr(c.delta, "reasoning_content", None) for chunk in chunks for c in chunk.choices]
-    answer = complete("thinker", [HELLO])
+    response = complete("thinker", [HELLO])
     return {
-        "whole": answer.choices[0].message.reasoning_content,
+        "whole": response.choices[0].message.reasoning_content,
         "streamed": "".join(filter(None, streamed)),
     }
 
 
 def error_of(call: Callable[[], Any]) -> Any:
-    """The error that a call ends with."""
+    """The error of a call."""
     try:
         call()
     except Exception as error:

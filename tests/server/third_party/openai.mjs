@@ -1,4 +1,4 @@
-// The npm package `openai`: conversations with `/v1`, as JSON of what the client has in the end.
+// The npm package `openai`: conversations with `/v1`; prints the final state of the client as JSON.
 
 import OpenAI from 'openai';
 

@@ -26,7 +26,7 @@ function mapTool(places) {
   });
 }
 
-/** What a result says, apart from what the provider says about it. */
+/** The content of a result, without provider metadata. */
 async function said(result) {
   const { text, finishReason, steps, usage } = result;
   const all = await steps;

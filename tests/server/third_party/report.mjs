@@ -1,9 +1,9 @@
-// What the scenarios of a client end with, written to standard output as one JSON object.
+// Writes the results of the scenarios of a client to standard output, as one JSON object.
 
 console.log = console.info = console.debug = console.warn = console.error;
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-/** What a call ends with: its value, or the error that it throws. */
+/** The result of a call: its value, or the error that it throws. */
 export async function attempt(call) {
   try {
     return { value: (await call()) ?? null };
@@ -13,7 +13,7 @@ export async function attempt(call) {
   }
 }
 
-/** Run each scenario; one that throws is reported by its stack. */
+/** Run each scenario. For one that throws, the stack is reported. */
 export async function report(scenarios) {
   const outcomes = {};
   for (const [name, run] of Object.entries(scenarios)) {

@@ -19,22 +19,22 @@ PLACE = SHOW_MAP["input"]
 async def test_ag_ui(address: str, store: Store) -> None:
     saw = await run_client("ag_ui.mjs", address)
 
-    talk = saw["talk"]["messages"]
-    assert [one["content"] for one in talk[1:]] == [
+    conversation = saw["talk"]["messages"]
+    assert [one["content"] for one in conversation[1:]] == [
         "How tall is it?",
         "Forty-one metres.",
         "Which colour has it?",
         "Forty-one metres.",
     ]
-    assert saw["talk"]["new"] == [talk[2]]
-    assert await ids_of(store, "talk") == [one["id"] for one in talk[1:]]
+    assert saw["talk"]["new"] == [conversation[2]]
+    assert await ids_of(store, "talk") == [one["id"] for one in conversation[1:]]
 
     approval = saw["approval"]
     (interrupt,) = approval["interrupts"]
     assert interrupt["reason"] == "tool_call"
     assert (approval["left"], approval["outcome"]) == ([], {"type": "success"})
     assert len(approval["pending"]) == 1
-    assert said(approval) == ["May I?", "Look.", "Done."]
+    assert texts_of(approval) == ["May I?", "Look.", "Done."]
     assert results(approval) == ["Bell is off", "shown"]
     assert await calls_of(store, "approval") == {
         "switch_off": "output-available",
@@ -44,14 +44,14 @@ async def test_ag_ui(address: str, store: Store) -> None:
 
     assert saw["waiting"]["outcome"] == {"type": "success"}
     assert results(saw["waiting"]) == ["dark"]
-    assert said(saw["waiting"]) == ["Good night."]
+    assert texts_of(saw["waiting"]) == ["Good night."]
 
-    assert said(saw["media"]) == ["Forty-one metres."]
+    assert texts_of(saw["media"]) == ["Forty-one metres."]
     question, _ = (await store.messages.list("media")).items
     assert isinstance(question, UserMessage)
     assert [part.type for part in question.parts] == ["text", "file"]
     assert saw["failed_tool"]["outcome"] == {"type": "success"}
-    assert said(saw["failed_tool"]) == ["Look.", "There it is."]
+    assert texts_of(saw["failed_tool"]) == ["Look.", "There it is."]
     assert await calls_of(store, "failed_tool") == {"show_map": "output-error"}
 
     thoughts = [one["content"] for one in saw["reasoning"]["messages"] if one["role"] == "reasoning"]
@@ -68,10 +68,10 @@ async def test_ag_ui(address: str, store: Store) -> None:
 async def test_assistant_ui(address: str, store: Store) -> None:
     saw = await run_client("assistant_ui.mjs", address)
 
-    talk = saw["talk"]
-    assert talk["roles"] == ["user", "assistant", "user", "assistant"]
-    assert all(body["tools"] == {} for body in talk["bodies"])
-    assert len(await ids_of(store, talk["bodies"][0]["id"])) == 4
+    conversation = saw["talk"]
+    assert conversation["roles"] == ["user", "assistant", "user", "assistant"]
+    assert all(body["tools"] == {} for body in conversation["bodies"])
+    assert len(await ids_of(store, conversation["bodies"][0]["id"])) == 4
 
     received = saw["context"]["received"]
     assert received["instructions"] == "Be brief."
@@ -104,9 +104,9 @@ async def test_openai(address: str, store: Store) -> None:
     saw = await run_client("openai.mjs", address)
 
     assert {"quick", "keeper", "guide"} <= set(saw["models"]["ids"])
-    for answer in (saw["whole"]["first"], saw["whole"]["second"]):
-        assert content(answer) == "Forty-one metres."
-        assert answer["choices"][0]["finish_reason"] == "stop"
+    for response in (saw["whole"]["first"], saw["whole"]["second"]):
+        assert content(response) == "Forty-one metres."
+        assert response["choices"][0]["finish_reason"] == "stop"
     chunks = saw["stream"]["chunks"]
     deltas = [choice["delta"].get("content") or "" for chunk in chunks for choice in chunk["choices"]]
     assert "".join(deltas) == "I look.\n\nForty-one."
@@ -182,12 +182,12 @@ async def test_litellm(address: str) -> None:
         assert NO_MORE_STEPS in saw[name]["message"]
 
 
-def content(answer: JsonObject) -> Any:
+def content(response: JsonObject) -> Any:
     """The text of a completion."""
-    return answer["choices"][0]["message"]["content"]
+    return response["choices"][0]["message"]["content"]
 
 
-def said(outcome: JsonObject) -> list[str]:
+def texts_of(outcome: JsonObject) -> list[str]:
     """The texts of the assistant, of a client of AG-UI."""
     texts = [one.get("content") for one in outcome["messages"] if one["role"] == "assistant"]
     return [text for text in texts if text]
@@ -205,7 +205,7 @@ async def ids_of(store: Store, thread_id: str) -> list[str]:
 
 async def calls_of(store: Store, thread_id: str) -> dict[str, str]:
     """The state of each call in the last answer of a thread, which has text."""
-    answer = (await store.messages.list(thread_id)).items[-1]
-    assert isinstance(answer, AssistantMessage)
-    assert text_of(answer)
-    return {part.name: part.state for part in answer.parts if isinstance(part, ToolCallPart)}
+    response = (await store.messages.list(thread_id)).items[-1]
+    assert isinstance(response, AssistantMessage)
+    assert text_of(response)
+    return {part.name: part.state for part in response.parts if isinstance(part, ToolCallPart)}

@@ -76,21 +76,22 @@ def tree_of(messages: Sequence[Message], leaf: str | None, format_: str) -> Tree
         is_joined = parent is not None and parent.id in groups and is_continued(parent, message)
         groups[id_] = groups[parent.id] if is_joined and parent is not None else []
         groups[id_].append(message)
-    rows = [
-        Row(
-            id=id_,
-            parent_id=_first(_visible(parents.get(id_), parents, visible), groups),
-            format=format_,
-            content=content_of(group, format_),
-        )
-        for id_, group in groups.items()
-        if group[0].id == id_
-    ]
+    rows = _parents_first(
+        [
+            Row(
+                id=id_,
+                parent_id=_first(_visible(parents.get(id_), parents, visible), groups),
+                format=format_,
+                content=content_of(group, format_),
+            )
+            for id_, group in groups.items()
+            if group[0].id == id_
+        ]
+    )
     head = _first(_visible(leaf, parents, visible), groups)
-    has_children = any(row.parent_id == head for row in rows)
-    if head is not None and not has_children:
+    if head is not None and all(row.parent_id != head for row in rows):
         rows.sort(key=lambda row: row.id == head)  # stable: parents stay before their children
-    return Tree(head, _parents_first(rows))
+    return Tree(head, rows)
 
 
 def _first(id_: str | None, groups: Mapping[str, Sequence[Message]]) -> str | None:

@@ -27,7 +27,7 @@ WORKING_MEMORY: Final = "workingMemory"
 """The member of a thread's metadata with its working memory, as in Mastra."""
 
 RESULTS: Final = 20
-MOST_RESULTS: Final = 500
+MAX_RESULTS: Final = 500
 
 
 class MemoryStatus(msgspec.Struct, rename="camel"):
@@ -153,7 +153,7 @@ async def search_memory(
         store = (await find_thread(caller, thread_id, resource_id)).store
     else:
         store = caller.acting_for(storable(resource_id, "the resource id")).store
-    most = RESULTS if limit is None else min(whole_number(limit, "limit"), MOST_RESULTS)
+    most = RESULTS if limit is None else min(whole_number(limit, "limit"), MAX_RESULTS)
     in_messages = SearchFilter(thread_id=thread_id, fields=MESSAGE_FIELDS)
     hits = (await store.search(words, in_messages, limit=most)).items if most else ()
     results = [

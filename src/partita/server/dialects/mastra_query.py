@@ -33,8 +33,8 @@ KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 FORBIDDEN: Final = frozenset({"__proto__", "prototype", "constructor"})
 """Names that cannot be compared in metadata."""
 
-MOST_INCLUDED: Final = 1000
-MOST_NEIGHBOURS: Final = 1000
+MAX_INCLUDED: Final = 1000
+MAX_NEIGHBOURS: Final = 1000
 
 _NUMBER = re.compile(r"[0-9]+")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
@@ -100,8 +100,8 @@ def included_of(request: Request) -> tuple[Included, ...]:
     if value is None:
         return ()
     items = [value[key] for key in sorted(value, key=_as_index)] if is_object(value) else value
-    if not is_array(items) or len(items) > MOST_INCLUDED:
-        raise _invalid("include", value, f"send a list of at most {MOST_INCLUDED} {{id}}")
+    if not is_array(items) or len(items) > MAX_INCLUDED:
+        raise _invalid("include", value, f"send a list of at most {MAX_INCLUDED} {{id}}")
     return tuple(_included(item, f"include[{index}]") for index, item in enumerate(items))
 
 
@@ -178,7 +178,7 @@ def _count(value: Json, where: str) -> int:
         return 0
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise _invalid(where, value, "use an integer from 0")
-    return min(whole_number(str(value), where), MOST_NEIGHBOURS)
+    return min(whole_number(str(value), where), MAX_NEIGHBOURS)
 
 
 def _object(value: Json, where: str) -> JsonObject:

@@ -39,7 +39,7 @@ from .turn import StartedTurn, Turn, offered_tools
 
 THREAD: Final = "thread_id"
 INSTRUCTIONS: Final = ("system", "developer")
-LONGEST_SHOWN: Final = 60
+MAX_SHOWN: Final = 60
 
 
 class StreamOptions(msgspec.Struct, omit_defaults=True):
@@ -224,7 +224,7 @@ def _check_supported(body: CompletionBody) -> None:
     for name, (is_refused, hint) in unsupported.items():
         if is_refused:
             text = dumps(getattr(body, name)).decode()
-            shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+            shown = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
             raise Problem(
                 400,
                 f"{name} {shown} is not supported",

@@ -50,7 +50,7 @@ from .client_messages import (
     with_approvals,
 )
 
-LEFT: Final = "the client has moved on without it"
+ABANDONED: Final = "the client has moved on without it"
 """The reason for which a run is stopped that its client has abandoned."""
 
 LAST_QUEUED: Final = 100
@@ -467,7 +467,7 @@ class _HistoryStart:
 
     async def _stop(self, run: Run) -> None:
         """Stop a run and wait until it has ended: the next one cannot start before."""
-        if (await self._session.stop(run.id, LEFT)).status in ACTIVE:
+        if (await self._session.stop(run.id, ABANDONED)).status in ACTIVE:
             raise Problem(
                 503,
                 f"run {run.id!r} of this chat has not stopped yet",
@@ -497,7 +497,7 @@ class _HistoryStart:
             if sent & ids:
                 await self._stop(run)
             elif not self._turn.is_whole:
-                await self._session.stop_unread(run.id, LEFT)
+                await self._session.stop_unread(run.id, ABANDONED)
         await self._load_context()
 
     async def _ids_of_exchange(self, run: Run) -> set[str]:

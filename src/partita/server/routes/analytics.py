@@ -13,7 +13,7 @@ from partita.store.stats.rankings import RunOrder, RunStat, ThreadOrder, ThreadS
 from partita.store.stats.stats import GrowthPoint
 from partita.store.values import GroupBy, StatFilter, UsageStat
 
-from .parameters import SEVERAL, Agent, Limit, Project, Since, Until, chosen, moment_of
+from .parameters import REPEATABLE, Agent, Limit, Project, Since, Until, chosen, moment_of
 
 Model: TypeAlias = Annotated[str | None, Query(description="Only of this model.")]
 
@@ -48,7 +48,7 @@ async def stats(
     filter: Filter,
     *,
     by: Annotated[
-        list[str] | None, Query(description=f"Group by one or two of: {', '.join(BYS)}. {SEVERAL}")
+        list[str] | None, Query(description=f"Group by one or two of: {', '.join(BYS)}. {REPEATABLE}")
     ] = None,
     thread_id: Annotated[str | None, Query(name="thread", description="Only of this thread.")] = None,
     zone: Annotated[str, Query(description="The time zone for days, such as `Europe/Oslo`.")] = "UTC",

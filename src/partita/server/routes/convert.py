@@ -310,7 +310,7 @@ def _fold(data: FoldRequest) -> Folded:
 
 
 def fold_payload(events: list[Json], source: str, *, lenient: bool = False) -> FoldedEvents:
-    """The messages of a stream of that format, and what of the events is not in them."""
+    """The messages of a stream in that format, with losses and diagnostics."""
     reading = get_format(source)
     if reading.decoder is None:
         raise FormatError(f"{reading.name} holds messages, not a stream", hint="use POST /api/convert")

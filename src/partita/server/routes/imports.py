@@ -22,7 +22,7 @@ from partita.types.json import JsonObject
 
 from .convert import ConversionLoss, losses_of
 
-MOST_LISTED: Final = 1000
+MAX_LISTED: Final = 1000
 """The largest number of losses, findings, problems and threads that are listed."""
 
 
@@ -169,7 +169,7 @@ async def _import(
     for one, payload in zip(messages, read.payloads, strict=True):
         imported = await import_payload(caller.store, payload, one.upload.name, dry_run=dry_run)
         _add_counts(result, imported.counts)
-        result.losses += losses_of(payload.losses[:MOST_LISTED])
+        result.losses += losses_of(payload.losses[:MAX_LISTED])
         result.threads += [ImportedThread(thread.id, thread.title) for thread in imported.threads]
     logs = [one for one in read.detected if one.agent is not None]
     if logs:
@@ -180,19 +180,19 @@ async def _import(
         result.lines = report.lines
         result.threads += [
             ImportedThread(thread.id, thread.title, thread.agent) for thread in threads.values()
-        ][:MOST_LISTED]
+        ][:MAX_LISTED]
         result.findings += [
             ImportFinding(
                 file, one.what, one.times, [position.line for position in one.positions], one.detail
             )
             for file, unknown in sorted(report.unknown_records.items())
             for one in unknown
-        ][:MOST_LISTED]
+        ][:MAX_LISTED]
         result.problems += [
             ImportProblem(file, what)
             for file, problems in sorted(report.problems.items())
             for what in problems
-        ][:MOST_LISTED]
+        ][:MAX_LISTED]
     return result
 
 

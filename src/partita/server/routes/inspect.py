@@ -34,7 +34,7 @@ V4: Final = Guess("ai-sdk-data-stream-v4", 0.95, "lines that begin with a code")
 MAX_BYTES: Final = 32 * 1024 * 1024
 """The largest number of bytes of a text."""
 
-MOST_LISTED: Final = 5000
+MAX_LISTED: Final = 5000
 """The largest number of losses, and of notes, that are listed."""
 
 Side: TypeAlias = Literal["reading", "writing"]
@@ -207,7 +207,7 @@ def _best(guesses: Sequence[Guess]) -> str:
 def _add_messages(inspection: Inspection, contents: MessagesOfText) -> None:
     inspection.kind, inspection.messages = contents.kind, to_json(contents.messages)
     inspection.errors = list(contents.errors)
-    inspection.notes = [_note(one) for one in contents.notes[:MOST_LISTED]]
+    inspection.notes = [_note(one) for one in contents.notes[:MAX_LISTED]]
     _add_losses(inspection, contents.losses, "reading")
 
 
@@ -216,7 +216,7 @@ def _note(note: Note) -> InspectionNote:
 
 
 def _add_losses(inspection: Inspection, losses: Sequence[Loss], side: Side) -> None:
-    room = max(MOST_LISTED - len(inspection.losses), 0)
+    room = max(MAX_LISTED - len(inspection.losses), 0)
     inspection.losses += [InspectedLoss(*loss, side) for loss in losses[:room]]
     inspection.lost += len(losses)
 

@@ -12,10 +12,10 @@ from partita.store.store import Store
 from partita.store.values import BlobMode, Branch, MessageFilter, Page, Role
 from partita.types.messages import Message, MessageType
 
-from .parameters import LARGEST_SEQ, MAX_ITEMS, SEVERAL, Cursor, Direction, Since, Until, chosen, moment_of
+from .parameters import MAX_ITEMS, MAX_SEQ, REPEATABLE, Cursor, Direction, Since, Until, chosen, moment_of
 
 PAGE: Final = 50
-MOST_IDS: Final = 100
+MAX_IDS: Final = 100
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 TYPES: Final[tuple[MessageType, ...]] = get_args(MessageType)
@@ -24,16 +24,16 @@ Internal: TypeAlias = Literal["false", "true", "all"]
 INTERNAL: Final[Mapping[Internal, bool | None]] = {"false": False, "true": True, "all": None}
 
 Before: TypeAlias = Annotated[
-    int | None, Query(ge=0, le=LARGEST_SEQ, description="Only messages with a smaller number (`seq`).")
+    int | None, Query(ge=0, le=MAX_SEQ, description="Only messages with a smaller number (`seq`).")
 ]
 After: TypeAlias = Annotated[
-    int | None, Query(ge=0, le=LARGEST_SEQ, description="Only messages with a larger number (`seq`).")
+    int | None, Query(ge=0, le=MAX_SEQ, description="Only messages with a larger number (`seq`).")
 ]
 Roles: TypeAlias = Annotated[
-    list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {SEVERAL}")
+    list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {REPEATABLE}")
 ]
 Types: TypeAlias = Annotated[
-    list[str] | None, Query(description=f"Only these types: {', '.join(TYPES)}. {SEVERAL}")
+    list[str] | None, Query(description=f"Only these types: {', '.join(TYPES)}. {REPEATABLE}")
 ]
 OfBranch: TypeAlias = Annotated[Branch, Query(description="The active branch, or all branches.")]
 OfInternal: TypeAlias = Annotated[
@@ -55,7 +55,7 @@ Near: TypeAlias = Annotated[
 ]
 Ids: TypeAlias = Annotated[
     list[str] | None,
-    Query(description=f"Only these messages, of any branch: `ids=m1&ids=m2`, at most {MOST_IDS}."),
+    Query(description=f"Only these messages, of any branch: `ids=m1&ids=m2`, at most {MAX_IDS}."),
 ]
 Blobs: TypeAlias = Annotated[
     BlobMode,
@@ -174,12 +174,12 @@ def message_choice(
 
 
 def _checked(ids: list[str]) -> tuple[str, ...]:
-    if len(ids) > MOST_IDS:
+    if len(ids) > MAX_IDS:
         raise Problem(
             400,
             f"{len(ids)} messages are too many for one request",
             where="query ids",
-            hint=f"request {MOST_IDS} at a time",
+            hint=f"request {MAX_IDS} at a time",
         )
     return tuple(one for one in ids if storable(one, "the message id"))
 

@@ -14,10 +14,10 @@ T = TypeVar("T", bound=str)
 MAX_ITEMS: Final = 500
 """The largest number of items of a page."""
 
-LARGEST_SEQ: Final = 2**53 - 1
+MAX_SEQ: Final = 2**53 - 1
 """The largest number of a message or a log record: the largest integer that JavaScript represents exactly."""
 
-SEVERAL: Final = "Repeat the parameter, or separate values by commas."
+REPEATABLE: Final = "Repeat the parameter, or separate values by commas."
 
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=MAX_ITEMS, description="The number of items at most.")]
 Cursor: TypeAlias = Annotated[
@@ -44,7 +44,7 @@ Pinned: TypeAlias = Annotated[
     bool | None,
     Query(description="Only pinned threads, or only others: `pinned` in the metadata is `true`."),
 ]
-Ids: TypeAlias = Annotated[list[str] | None, Query(description=f"Only with these ids. {SEVERAL}")]
+Ids: TypeAlias = Annotated[list[str] | None, Query(description=f"Only with these ids. {REPEATABLE}")]
 
 
 def moment_of(text: str | None, name: str) -> datetime | None:

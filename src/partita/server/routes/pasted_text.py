@@ -1,4 +1,4 @@
-"""The values and the messages of a pasted text of any format, and what could not be read of them."""
+"""Parses a pasted text of any format into values and messages, with errors and losses."""
 
 import re
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ from partita.stream.targets import Target
 from partita.types.json import Json
 from partita.types.threads import Run
 
-from .parameters import LARGEST_SEQ
+from .parameters import MAX_SEQ
 from .runs import run_of
 
 RAW: Final = "raw"
@@ -29,7 +29,7 @@ EVENTS: Final = ResponseSpec(
     "Server-sent events, one for each chunk, then `[DONE]`.", media_type="text/event-stream"
 )
 
-After: TypeAlias = Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Only chunks after this number.")]
+After: TypeAlias = Annotated[int, Query(ge=0, le=MAX_SEQ, description="Only chunks after this number.")]
 Version: TypeAlias = Annotated[
     str | None,
     Query(
@@ -138,7 +138,7 @@ async def run_at(
     run_id: str,
     seq: Annotated[
         int | None,
-        Query(ge=0, le=LARGEST_SEQ, description="The number of a chunk. Default: the last one."),
+        Query(ge=0, le=MAX_SEQ, description="The number of a chunk. Default: the last one."),
     ] = None,
     format: Annotated[str, Query(description="The format of the messages.")] = "canonical",
     internal: Annotated[bool, Query(description="Include internal messages.")] = False,

@@ -21,7 +21,7 @@ from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
-from .parameters import LARGEST_SEQ
+from .parameters import MAX_SEQ
 from .runs import run_of
 
 T = TypeVar("T")
@@ -97,7 +97,7 @@ async def read_log(
     request: Request,
     run_id: str,
     limit: Annotated[int, Query(ge=1, le=PAGE_RECORDS, description="The number of records at most.")] = 100,
-    after: Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Only records after this number.")] = 0,
+    after: Annotated[int, Query(ge=0, le=MAX_SEQ, description="Only records after this number.")] = 0,
 ) -> Response:
     """All chunks, and all bytes that the agent sent, in order. A page has fewer records if they are large.
 

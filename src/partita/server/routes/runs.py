@@ -24,13 +24,13 @@ from partita.types.json import Json, JsonObject
 from partita.types.parts import ErrorTextOutput, ToolOutput
 from partita.types.threads import Run, RunStatus
 
-from .parameters import SEVERAL, Agent, Cursor, Limit, chosen
+from .parameters import REPEATABLE, Agent, Cursor, Limit, chosen
 from .threads import no_thread
 
 STATUSES: Final[tuple[RunStatus, ...]] = get_args(RunStatus)
 
 Status: TypeAlias = Annotated[
-    list[str] | None, Query(description=f"Only with this status: {', '.join(STATUSES)}. {SEVERAL}")
+    list[str] | None, Query(description=f"Only with this status: {', '.join(STATUSES)}. {REPEATABLE}")
 ]
 Seconds: TypeAlias = Annotated[float, Query(ge=0, le=300, description="Seconds to wait at most.")]
 

@@ -9,7 +9,7 @@ from partita.server.responses import Listing, listing
 from partita.store.values import SEARCH_FIELDS, PartFilter, Role, SearchFilter, SearchHit, StoredPart
 
 from .parameters import (
-    SEVERAL,
+    REPEATABLE,
     Agent,
     Cursor,
     Limit,
@@ -29,7 +29,7 @@ CENTURY: Final = 100 * 366 * 86_400.0
 
 ThreadId = Annotated[str | None, Query(name="thread", description="Only in this thread.")]
 Tool = Annotated[str | None, Query(description="Only with a call of this tool.")]
-Roles = Annotated[list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {SEVERAL}")]
+Roles = Annotated[list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {REPEATABLE}")]
 
 
 @get("/api/search", tags=TAGS, summary="Search messages and titles")
@@ -47,7 +47,7 @@ async def search(
     since: Since = None,
     until: Until = None,
     fields: Annotated[
-        list[str] | None, Query(description=f"Only in these fields: {', '.join(SEARCH_FIELDS)}. {SEVERAL}")
+        list[str] | None, Query(description=f"Only in these fields: {', '.join(SEARCH_FIELDS)}. {REPEATABLE}")
     ] = None,
 ) -> Listing[SearchHit]:
     """Messages and titles with all words, the best match first. The last word also matches as a prefix.
@@ -80,11 +80,11 @@ async def find_parts(
     cursor: Cursor = None,
     thread_id: ThreadId = None,
     types: Annotated[
-        list[str] | None, Query(description=f"Only these types, such as `tool-call`. {SEVERAL}")
+        list[str] | None, Query(description=f"Only these types, such as `tool-call`. {REPEATABLE}")
     ] = None,
     tool: Annotated[str | None, Query(description="Only calls of this tool.")] = None,
     states: Annotated[
-        list[str] | None, Query(description=f"Only in these states, such as `output-error`. {SEVERAL}")
+        list[str] | None, Query(description=f"Only in these states, such as `output-error`. {REPEATABLE}")
     ] = None,
     has_error: Annotated[
         bool | None, Query(name="hasError", description="Only with an error, or only without.")

@@ -24,7 +24,7 @@ from partita.version import __version__
 from .convert import ConversionLoss, losses_of
 from .threads import thread_of
 
-MOST_LISTED: Final = 2000
+MAX_LISTED: Final = 2000
 """The largest number of findings, and of losses, that are listed."""
 
 PIECE: Final = 64 * 1024
@@ -162,9 +162,9 @@ def file_summary(content: ThreadContent, request: ShareRequest, version: str) ->
         file.name,
         file.size,
         len(redacted.messages),
-        redacted.findings[:MOST_LISTED],
+        redacted.findings[:MAX_LISTED],
         redacted.removed,
-        file.losses[:MOST_LISTED],
+        file.losses[:MAX_LISTED],
         file.notices,
     )
 

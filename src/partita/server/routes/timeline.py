@@ -25,7 +25,7 @@ from partita.store.store import Store
 from partita.types.json import Json, dumps
 from partita.types.threads import Run
 
-from .parameters import LARGEST_SEQ
+from .parameters import MAX_SEQ
 from .run_log import first_of, redact_requests
 from .runs import run_of
 
@@ -84,7 +84,7 @@ class _Page(NamedTuple):
 async def read_timeline(
     caller: ActingCaller,
     run_id: str,
-    after: Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Only events after this number.")] = 0,
+    after: Annotated[int, Query(ge=0, le=MAX_SEQ, description="Only events after this number.")] = 0,
     limit: Annotated[int, Query(ge=1, le=PAGE_EVENTS, description="The number of events at most.")] = 1000,
     wait: Annotated[
         float, Query(ge=0, le=60, description="Seconds to wait for an event while the run is active.")

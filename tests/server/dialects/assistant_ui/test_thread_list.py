@@ -1,4 +1,4 @@
-"""Threads as a `RemoteThreadListAdapter` of assistant-ui sees them."""
+"""Threads for a `RemoteThreadListAdapter` of assistant-ui."""
 
 import httpx
 
@@ -20,7 +20,7 @@ async def make(client: httpx.AsyncClient, **body: object) -> JsonObject:
     return row
 
 
-async def test_a_thread_is_made_found_renamed_put_away_and_deleted(client: httpx.AsyncClient) -> None:
+async def test_a_thread_can_be_created_found_renamed_archived_and_deleted(client: httpx.AsyncClient) -> None:
     id_ = (await client.post(API)).json()["id"]
     place = f"{API}/{id_}"
     assert (await client.get(place)).json()["status"] == "regular"
@@ -31,17 +31,17 @@ async def test_a_thread_is_made_found_renamed_put_away_and_deleted(client: httpx
     assert (await client.patch(place, json={"status": "regular"})).json()["status"] == "regular"
     assert (await client.patch(place, json={"title": None})).json().get("title") is None
     assert (await client.delete(place)).status_code == 204
-    for answer in (await client.get(place), await client.delete(place), await client.patch(place, json={})):
-        assert answer.status_code == 404
+    for response in (await client.get(place), await client.delete(place), await client.patch(place, json={})):
+        assert response.status_code == 404
 
 
-async def test_made_again_it_is_the_same_thread(client: httpx.AsyncClient) -> None:
+async def test_creating_a_thread_again_returns_it(client: httpx.AsyncClient) -> None:
     first = await make(client, id="t1", title="Lamps", custom={"a": 1}, externalId="x1")
     assert (first["custom"], first["externalId"]) == ({"a": 1}, "x1")
     assert await make(client, id="t1", title="Boats") == first
 
 
-async def test_what_an_application_keeps_with_a_thread_is_replaced_as_a_whole(
+async def test_custom_data_of_a_thread_is_replaced_as_a_whole(
     client: httpx.AsyncClient,
 ) -> None:
     await make(client, id="t1", custom={"a": 1, "b": None})
@@ -50,7 +50,7 @@ async def test_what_an_application_keeps_with_a_thread_is_replaced_as_a_whole(
     assert "custom" not in (await client.patch(f"{API}/t1", json={"custom": None})).json()
 
 
-async def test_refuses_what_a_thread_cannot_be(client: httpx.AsyncClient) -> None:
+async def test_invalid_threads_are_refused(client: httpx.AsyncClient) -> None:
     before = await make(client, id="t1")
     bodies: list[object] = [{"status": "gone"}, {"title": 5}, {"custom": []}, {"title": "x", "custom": 1}, []]
     for body in bodies:
@@ -58,7 +58,7 @@ async def test_refuses_what_a_thread_cannot_be(client: httpx.AsyncClient) -> Non
     assert (await client.get(f"{API}/t1")).json() == before
 
 
-async def test_the_list_goes_on_where_it_stopped(client: httpx.AsyncClient) -> None:
+async def test_the_list_is_paginated(client: httpx.AsyncClient) -> None:
     for number in range(5):
         await make(client, id=f"t{number}")
     found: list[str] = []
@@ -74,7 +74,7 @@ async def test_the_list_goes_on_where_it_stopped(client: httpx.AsyncClient) -> N
     assert found == ["t4", "t3", "t2", "t1", "t0"]
 
 
-async def test_others_threads_do_not_exist(store: Store) -> None:
+async def test_threads_of_other_owners_are_not_found(store: Store) -> None:
     app = asgi(scripted([says("Yes.")]), store=store, user=user_in_header, routes=["assistant-ui"])
     async with (
         app.lifespan(),
@@ -94,13 +94,11 @@ async def test_others_threads_do_not_exist(store: Store) -> None:
             await other.put(f"{API}/t1/messages/m1", json=row),
             await other.delete(f"{API}/t1/messages/m1"),
         ]
-        assert [answer.status_code for answer in answers] == [404] * 8
+        assert [response.status_code for response in answers] == [404] * 8
         assert [row["id"] for row in (await one.get(API)).json()] == ["t1"]
 
 
-async def test_a_title_is_the_first_words_of_the_first_question(
-    client: httpx.AsyncClient, store: Store
-) -> None:
+async def test_a_title_is_generated_from_the_first_question(client: httpx.AsyncClient, store: Store) -> None:
     await make(client, id="t1")
     greeting = AssistantMessage(id="m1", content="Good morning.")
     await store.messages.save([greeting, UserMessage(id="m2", content="How tall\nis it?")], thread_id="t1")
@@ -110,13 +108,13 @@ async def test_a_title_is_the_first_words_of_the_first_question(
     assert (await client.get(f"{API}/t1")).json()["title"] == "How tall is it?"
 
 
-async def test_a_title_that_is_there_stays(client: httpx.AsyncClient) -> None:
+async def test_an_existing_title_is_kept(client: httpx.AsyncClient) -> None:
     await make(client, id="t1", title="Lamps")
     said = {"messages": [{"role": "user", "parts": [{"type": "text", "text": "How tall?"}]}]}
     assert (await client.post(f"{API}/t1/title", json=said)).json() == {"title": "Lamps"}
 
 
-TOLD: dict[str, tuple[list[object], str]] = {
+TITLE_REQUESTS: dict[str, tuple[list[object], str]] = {
     "UI messages": ([{"role": "user", "parts": [{"type": "text", "text": "How tall?"}]}], "How tall?"),
     "messages of assistant-ui": (
         [
@@ -130,8 +128,8 @@ TOLD: dict[str, tuple[list[object], str]] = {
 }
 
 
-async def test_a_page_may_say_what_was_said(client: httpx.AsyncClient) -> None:
-    for name, (said, title) in TOLD.items():
+async def test_a_client_may_send_the_messages_for_the_title(client: httpx.AsyncClient) -> None:
+    for name, (said, title) in TITLE_REQUESTS.items():
         place = f"{API}/{(await make(client))['id']}"
         given = await client.post(f"{place}/title", json={"messages": said})
         assert given.json() == {"title": title}, name
@@ -140,21 +138,21 @@ async def test_a_page_may_say_what_was_said(client: httpx.AsyncClient) -> None:
 
 async def test_a_title_may_be_read_as_a_stream_of_plain_text(client: httpx.AsyncClient) -> None:
     await make(client, id="t1", title="Lamps")
-    answer = await client.post(f"{API}/t1/title", headers={"accept": "text/plain"})
-    assert (answer.headers["content-type"].partition(";")[0], answer.text) == ("text/plain", "Lamps")
+    response = await client.post(f"{API}/t1/title", headers={"accept": "text/plain"})
+    assert (response.headers["content-type"].partition(";")[0], response.text) == ("text/plain", "Lamps")
 
 
-WORDS = {
+TITLES = {
     "short": ("Lamps", "Lamps"),
     "on several lines": (" a\n\tb ", "a b"),
     "cut between words": ("lamp " * 20, " ".join(["lamp"] * 12) + "…"),
     "cut in a word": ("a" + " lamps" * 20, "a" + " lamps" * 9 + "…"),
-    "one endless word": ("x" * 100, "x" * (MAX_TITLE - 1) + "…"),
+    "one very long word": ("x" * 100, "x" * (MAX_TITLE - 1) + "…"),
     "nothing": ("  ", ""),
 }
 
 
-@each_row(("text", "title"), WORDS.values(), ids=WORDS)
-def test_first_words(text: str, title: str) -> None:
+@each_row(("text", "title"), TITLES.values(), ids=TITLES)
+def test_titles_are_shortened_to_whole_words(text: str, title: str) -> None:
     assert first_words(text) == title
     assert len(title) <= MAX_TITLE

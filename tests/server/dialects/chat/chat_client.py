@@ -1,4 +1,4 @@
-"""A client of the chat routes, as small as one can be: it keeps what it is sent, and folds it."""
+"""A minimal client of the chat routes, which collects chunks and folds them into messages."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,8 +14,8 @@ from partita.types.json import JsonObject, is_array
 from partita.types.messages import AssistantMessage, Message
 
 
-class Heard(NamedTuple):
-    """A whole answer: its run, its chunks, and the message they make."""
+class ChatResponse(NamedTuple):
+    """A complete response: its run, its chunks, and their message."""
 
     run_id: str
     chunks: list[Chunk]
@@ -24,12 +24,12 @@ class Heard(NamedTuple):
     @property
     def message_id(self) -> str:
         starts = [chunk for chunk in self.chunks if isinstance(chunk, MessageStart)]
-        assert len(starts) == 1, "a client knows one message a stream"
+        assert len(starts) == 1, "a stream has one message"
         assert starts[0].message_id is not None
         return starts[0].message_id
 
     def message(self, seed: AssistantMessage | None = None) -> AssistantMessage:
-        """What a client has that folds it, behind what it had."""
+        """The message that a client folds, after the parts that it had before."""
         fold = Accumulator(seed) if seed is not None else Accumulator(id="client")
         for chunk in self.chunks:
             fold.feed(chunk)
@@ -37,12 +37,12 @@ class Heard(NamedTuple):
 
 
 def user(id: str, text: str) -> JsonObject:
-    """A message of the user, as `useChat` sends it."""
+    """A user message, as `useChat` sends it."""
     return {"id": id, "role": "user", "parts": [{"type": "text", "text": text}]}
 
 
 def shown(message: Message) -> JsonObject:
-    """A stored message as a client has it."""
+    """A stored message in the form of a client."""
     dump = get_format("ai-sdk-ui-v7").dump
     assert dump is not None
     payload = dump([message]).payload
@@ -51,49 +51,49 @@ def shown(message: Message) -> JsonObject:
     return found
 
 
-def heard(response: httpx.Response) -> Heard:
-    """What a response brought."""
+def parse_response(response: httpx.Response) -> ChatResponse:
+    """Parse a response."""
     assert response.status_code == 200, response.text
     assert response.text.endswith("data: [DONE]\n\n")
-    return Heard(
+    return ChatResponse(
         response.headers["x-partita-run-id"], list(ChunkReader().feed(response.content)), response.text
     )
 
 
 class Chat:
-    """One chat of a client that sends all it has."""
+    """A chat whose client sends all its messages."""
 
     def __init__(self, client: httpx.AsyncClient, id: str = "c1") -> None:
         self.client = client
         self.id = id
 
     async def post(self, *messages: JsonObject, **more: Any) -> httpx.Response:
-        """Send messages, the acting one last."""
+        """Post messages; the last one is new."""
         headers = more.pop("headers", {})
         body = {"id": self.id, "messages": list(messages), "trigger": "submit-message", **more}
         return await self.client.post("/api/chat", json=body, headers=headers)
 
-    async def ask(self, *messages: JsonObject, **more: Any) -> Heard:
-        """Send messages, and hear the whole answer."""
-        return heard(await self.post(*messages, **more))
+    async def ask(self, *messages: JsonObject, **more: Any) -> ChatResponse:
+        """Send messages, and return the complete response."""
+        return parse_response(await self.post(*messages, **more))
 
     @asynccontextmanager
     async def reading(self, *messages: JsonObject, **more: Any) -> AsyncGenerator["Reading", None]:
-        """Send messages, and read the answer as it comes: only from a real server."""
+        """Send messages, and read the response as a stream, which needs a real server."""
         body = {"id": self.id, "messages": list(messages), "trigger": "submit-message", **more}
         async with self.client.stream("POST", "/api/chat", json=body) as response:
             yield Reading(response)
 
     @asynccontextmanager
     async def resuming(self, **headers: str) -> AsyncGenerator["Reading", None]:
-        """Come back to the answer at work."""
+        """Reconnect to the active response."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         async with self.client.stream("GET", f"/api/chat/{self.id}/stream", headers=named) as response:
             yield Reading(response)
 
 
 class Reading:
-    """An answer that is being read."""
+    """A response that is being read."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
@@ -101,14 +101,14 @@ class Reading:
         self._pieces = response.aiter_text()
 
     async def until(self, words: str) -> str:
-        """All that came, once these words have."""
+        """Read until a text has arrived, and return everything so far."""
         while words not in self.text:
             self.text += await anext(self._pieces)
         return self.text
 
-    async def whole(self) -> Heard:
-        """All there is."""
+    async def whole(self) -> ChatResponse:
+        """Read to the end."""
         async for piece in self._pieces:
             self.text += piece
         chunks = list(ChunkReader().feed(self.text.encode()))
-        return Heard(self.response.headers["x-partita-run-id"], chunks, self.text)
+        return ChatResponse(self.response.headers["x-partita-run-id"], chunks, self.text)

@@ -1,4 +1,4 @@
-"""The folder in which an agent works for a client: one that the server allows."""
+"""The working folder of an agent: a client may choose allowed folders only."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -27,8 +27,8 @@ from tests.server.conftest import client_of
 from tests.tables import each_row
 
 
-class Located:
-    """An agent that says where it works."""
+class FolderAgent:
+    """An agent that returns its working folder."""
 
     name = "located"
 
@@ -67,7 +67,7 @@ async def ask(client: httpx.AsyncClient, number: int, cwd: Path | str | None = N
     return await client.post("/api/chat", json=body)
 
 
-async def said(store: Store) -> list[str]:
+async def stored_texts(store: Store) -> list[str]:
     return [
         text_of(message) for message in await store.messages.list("c1", MessageFilter(roles=("assistant",)))
     ]
@@ -75,29 +75,29 @@ async def said(store: Store) -> list[str]:
 
 async def test_an_agent_works_in_an_allowed_folder(store: Store, folders: Path) -> None:
     work = folders / "work"
-    app = asgi(Located(), store=store, cwds=[str(work)])
+    app = asgi(FolderAgent(), store=store, cwds=[str(work)])
     async with app.lifespan(), client_of(app) as client:
         for number, cwd in enumerate((work, work / "lamp", work / "lamp" / "..")):
             assert (await ask(client, number, cwd)).status_code == 200
-        assert await said(store) == [str(work), str(work / "lamp"), str(work)]
+        assert await stored_texts(store) == [str(work), str(work / "lamp"), str(work)]
 
 
-async def test_the_folder_of_a_chat_is_remembered_while_it_is_allowed(store: Store, folders: Path) -> None:
+async def test_the_folder_of_a_chat_is_kept_while_it_is_allowed(store: Store, folders: Path) -> None:
     lamp = folders / "work" / "lamp"
     for number, allowed in enumerate((folders / "work", folders / "work", folders / "secret")):
-        app = asgi(Located(), store=store, settings=Settings(cwds=(str(allowed),)))
+        app = asgi(FolderAgent(), store=store, settings=Settings(cwds=(str(allowed),)))
         async with app.lifespan(), client_of(app) as client:
             await ask(client, number, lamp if number == 0 else None)
-    assert await said(store) == [str(lamp), str(lamp), "None"]
+    assert await stored_texts(store) == [str(lamp), str(lamp), "None"]
 
 
 REFUSED = {
     "another folder": ("work", "secret", 403, "is not allowed"),
     "the folder above": ("work", "work/..", 403, "is not allowed"),
     "a link to another folder": ("work", "work/way-out", 403, "is not allowed"),
-    "a folder whose name begins alike": ("work/lam", "work/lamp", 403, "is not allowed"),
+    "a folder with the same prefix": ("work/lam", "work/lamp", 403, "is not allowed"),
     "any folder, if none is allowed": (None, "work", 403, "cannot choose the folder"),
-    "a folder that is not there": ("work", "work/elsewhere", 400, "there is no folder"),
+    "a missing folder": ("work", "work/elsewhere", 400, "there is no folder"),
     "a file": ("work", "work/file", 400, "there is no folder"),
     "a name with a zero byte": ("work", "work/\0", 400, "is not an absolute path"),
 }
@@ -107,16 +107,16 @@ REFUSED = {
 async def test_other_folders_are_refused(
     store: Store, folders: Path, allowed: str | None, cwd: str, status: int, what: str
 ) -> None:
-    app = asgi(Located(), store=store, cwds=[] if allowed is None else [str(folders / allowed)])
+    app = asgi(FolderAgent(), store=store, cwds=[] if allowed is None else [str(folders / allowed)])
     async with app.lifespan(), client_of(app) as client:
-        answer = await ask(client, 1, f"{folders}/{cwd}")
-        assert (answer.status_code, answer.json()["where"]) == (status, "$.cwd")
-        assert what in answer.json()["detail"]
+        response = await ask(client, 1, f"{folders}/{cwd}")
+        assert (response.status_code, response.json()["where"]) == (status, "$.cwd")
+        assert what in response.json()["detail"]
         assert await store.threads.get("c1") is None
 
 
 async def test_a_relative_path_is_refused(store: Store, folders: Path) -> None:
-    app = asgi(Located(), store=store, cwds=[str(folders)])
+    app = asgi(FolderAgent(), store=store, cwds=[str(folders)])
     async with app.lifespan(), client_of(app) as client:
-        answer = await ask(client, 1, "work")
-        assert (answer.status_code, answer.json()["hint"]) == (400, "send an absolute path")
+        response = await ask(client, 1, "work")
+        assert (response.status_code, response.json()["hint"]) == (400, "send an absolute path")

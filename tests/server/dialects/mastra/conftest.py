@@ -1,4 +1,4 @@
-"""A client whose threads are there already, for tests that only look at them."""
+"""A client with existing threads, for tests that only read them."""
 
 from collections.abc import AsyncIterator
 
@@ -16,7 +16,7 @@ from .mastra_site import API, make_thread, row, save
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def library(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.AsyncClient]:
-    """Three threads of two owners; the first has five messages, two of them at one time."""
+    """Three threads of two owners; the first has five messages, two of them with the same time."""
     async with open_store(empty_store(tmp_path_factory.mktemp("library"))) as store:
         app = asgi(scripted([says("Yes.")]), store=store)
         async with app.lifespan(), client_of(app) as client:
@@ -35,5 +35,5 @@ async def library(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[htt
                 row("c1", "strange", 4, thread="t3", owner="u2"),
             )
             await client.patch(f"{API}/threads/t1", json={"title": "Changed last"})
-            await save(client, row("a5", "five", 5, metadata={"kind": "tool", "n": "1"}))  # said anew, now
+            await save(client, row("a5", "five", 5, metadata={"kind": "tool", "n": "1"}))  # updated now
             yield client

@@ -1,4 +1,4 @@
-"""Threads and messages for a client of Mastra's memory API, small enough to be read in a table."""
+"""Helpers to create small threads and messages by Mastra's memory API."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ API = "/api/memory"
 
 
 def minute(number: int) -> str:
-    """A moment, so many minutes into a day."""
+    """A time, in minutes after the start of a day."""
     return f"2026-02-03T{number // 60:02}:{number % 60:02}:00.000Z"
 
 
@@ -42,9 +42,9 @@ async def save(client: httpx.AsyncClient, *rows: JsonObject) -> list[JsonObject]
 
 
 async def listed(client: httpx.AsyncClient, thread: str = "t1", **query: Any) -> JsonObject:
-    answer = await client.get(f"{API}/threads/{thread}/messages", params=query)
-    assert answer.status_code == 200, answer.text
-    page: JsonObject = answer.json()
+    response = await client.get(f"{API}/threads/{thread}/messages", params=query)
+    assert response.status_code == 200, response.text
+    page: JsonObject = response.json()
     return page
 
 

@@ -1,4 +1,4 @@
-"""Mastra's own client against the server: threads, messages, networks."""
+"""Mastra's client against the server: threads, messages, networks."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from tests.server.conftest import Serve, says, scripted
 from .mastra_site import row
 
 Ask = Callable[..., Awaitable[Any]]
-"""Calls a method of the client, of the thread `of`, or of an agent: what it returns, or why it failed."""
+"""Call a method of the client, of the thread `of`, or of an agent, and return its result or error."""
 
 AGENT = "scripted"
 THREAD = {"threadId": "t1", "agentId": AGENT}
@@ -41,19 +41,19 @@ async def ask(store: Store, serve: Serve) -> AsyncIterator[Ask]:
     ) -> Any:
         stdin.write(json.dumps({"call": name, "args": args, "of": of, "agent": agent}).encode() + b"\n")
         line = await asyncio.wait_for(stdout.readline(), 30)
-        answer = json.loads(line)
+        response = json.loads(line)
         if status != 200:
-            assert answer["status"] == status, answer
-            return answer["error"]
-        assert "error" not in answer, answer
-        return answer["value"]
+            assert response["status"] == status, response
+            return response["error"]
+        assert "error" not in response, response
+        return response["value"]
 
     yield call
     stdin.close()
     await process.wait()
 
 
-async def test_the_client_of_mastra_keeps_threads_messages_and_networks(ask: Ask) -> None:
+async def test_the_client_of_mastra_stores_threads_messages_and_networks(ask: Ask) -> None:
     made = await ask(
         "createMemoryThread", {"agentId": AGENT, "threadId": "t1", "resourceId": "u1", "title": "Tides"}
     )

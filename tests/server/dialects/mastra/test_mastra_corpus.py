@@ -1,4 +1,4 @@
-"""Calls with known answers."""
+"""Calls with recorded results of Mastra."""
 
 from datetime import datetime
 from pathlib import Path
@@ -14,13 +14,13 @@ from tests.recordings import cases_in, folders
 
 from .mastra_site import API, ids
 
-LEFT_OUT = {"ls-0035": "over HTTP, a thread of another resource is refused"}
+EXCLUDED = {"ls-0035": "over HTTP, a thread of another resource is refused"}
 
 
 def cases(folder: Path) -> list[JsonObject]:
     """The calls that a client can make: about one thread, or about the list of threads."""
     known = cases_in(folder / "list-messages.jsonl")
-    return [case for case in known if case["id"] not in LEFT_OUT and path_of(case) is not None]
+    return [case for case in known if case["id"] not in EXCLUDED and path_of(case) is not None]
 
 
 def path_of(case: JsonObject) -> str | None:
@@ -31,11 +31,13 @@ def path_of(case: JsonObject) -> str | None:
 
 
 def query_of(args: JsonObject) -> dict[str, str]:
-    """What a client writes for the arguments of a call."""
-    told = {name: value for name, value in args.items() if name != "threadId"}
-    if "metadata" in told.get("filter", {}) and "threadId" not in args:  # of threads
-        told |= told.pop("filter")
-    return {name: value if isinstance(value, str) else dumps(value).decode() for name, value in told.items()}
+    """The query string that a client sends for the arguments of a call."""
+    members = {name: value for name, value in args.items() if name != "threadId"}
+    if "metadata" in members.get("filter", {}) and "threadId" not in args:  # of threads
+        members |= members.pop("filter")
+    return {
+        name: value if isinstance(value, str) else dumps(value).decode() for name, value in members.items()
+    }
 
 
 async def fill(store: Store, folder: Path) -> None:
@@ -55,23 +57,23 @@ async def fill(store: Store, folder: Path) -> None:
         await store.threads.save(thread)
     await store.messages.save(load_v2(fixture["messages"]).messages)
     for thread in threads:
-        await store.threads.save(thread)  # new messages have changed when it last changed
+        await store.threads.save(thread)  # new messages have changed its update time
 
 
 @pytest.mark.parametrize("folder", folders("mastra"), ids=lambda path: path.parent.name)
-async def test_calls_give_what_mastra_gives(client: httpx.AsyncClient, store: Store, folder: Path) -> None:
+async def test_calls_return_the_same_as_mastra(client: httpx.AsyncClient, store: Store, folder: Path) -> None:
     await fill(store, folder)
-    wrong = {case["id"]: told for case in cases(folder) if (told := await difference(client, case))}
+    wrong = {case["id"]: found for case in cases(folder) if (found := await difference(client, case))}
     assert not wrong
 
 
 async def difference(client: httpx.AsyncClient, case: JsonObject) -> JsonObject | None:
-    """What a call gives, if it is something else than Mastra gives."""
-    answer = await client.get(path_of(case) or "", params=query_of(case["input"]["args"]))
+    """The result of a call, if it differs from Mastra's."""
+    response = await client.get(path_of(case) or "", params=query_of(case["input"]["args"]))
     expected = case["expected"]
     if expected.get("throws"):
-        return None if answer.status_code == 400 else {"status": answer.status_code}
-    page: JsonObject = answer.json()
+        return None if response.status_code == 400 else {"status": response.status_code}
+    page: JsonObject = response.json()
     lists = {name: ids(page, name) for name in ("messages", "threads") if name in page}
     given = {name: lists.get(name, page.get(name)) for name in expected}
     return None if given == expected else given

@@ -1,4 +1,4 @@
-"""Messages by Mastra's memory API: calls and what they answer."""
+"""Messages by Mastra's memory API: calls and their responses."""
 
 from typing import Any
 
@@ -15,27 +15,27 @@ from tests.tables import each_row
 
 from .mastra_site import API, ids, listed, make_thread, minute, row, save
 
-ALL = ["a1", "a2", "a3", "a4", "a5"]
+ALL_IDS = ["a1", "a2", "a3", "a4", "a5"]
 
 PAGES: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
-    "forty, oldest first": ({}, ALL, {"total": 5, "page": 0, "perPage": 40, "hasMore": False}),
+    "forty, oldest first": ({}, ALL_IDS, {"total": 5, "page": 0, "perPage": 40, "hasMore": False}),
     "a page": (
         {"perPage": 2, "page": 1},
         ["a3", "a4"],
         {"total": 5, "page": 1, "perPage": 2, "hasMore": True},
     ),
     "the last page": ({"perPage": 2, "page": 2}, ["a5"], {"total": 5, "hasMore": False}),
-    "a page behind the last": ({"perPage": 2, "page": 9}, [], {"total": 5, "hasMore": False}),
-    "everything": ({"perPage": "false"}, ALL, {"perPage": False, "hasMore": False}),
-    "nothing but what is included": ({"perPage": 0}, [], {"total": 0, "perPage": 0, "hasMore": False}),
-    "newest first": ({"orderBy": '{"field":"createdAt","direction":"DESC"}'}, ALL[::-1], {}),
+    "a page after the last": ({"perPage": 2, "page": 9}, [], {"total": 5, "hasMore": False}),
+    "everything": ({"perPage": "false"}, ALL_IDS, {"perPage": False, "hasMore": False}),
+    "included messages only": ({"perPage": 0}, [], {"total": 0, "perPage": 0, "hasMore": False}),
+    "newest first": ({"orderBy": '{"field":"createdAt","direction":"DESC"}'}, ALL_IDS[::-1], {}),
     "newest first, in brackets": (
         {"orderBy[direction]": "DESC", "perPage": 2},
         ["a5", "a4"],
         {"hasMore": True},
     ),
-    "a direction that nobody knows": ({"orderBy": '{"direction":"sideways"}'}, ALL, {}),
-    "from a time on": (
+    "an unknown direction": ({"orderBy": '{"direction":"sideways"}'}, ALL_IDS, {}),
+    "from a time": (
         {"filter": dumps({"dateRange": {"start": minute(3)}}).decode()},
         ["a3", "a4", "a5"],
         {},
@@ -62,7 +62,7 @@ PAGES: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
         ["a2"],
         {"total": 2, "hasMore": True},
     ),
-    "by metadata of one kind": ({"filter": '{"metadata":{"n":1}}'}, ["a1"], {"total": 1}),
+    "by metadata with one type": ({"filter": '{"metadata":{"n":1}}'}, ["a1"], {"total": 1}),
     "by metadata that is null": ({"filter": '{"metadata":{"none":null}}'}, ["a1"], {"total": 1}),
     "with one included": (
         {"perPage": 1, "include": '[{"id":"a3"}]'},
@@ -79,13 +79,13 @@ PAGES: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
         ["a1", "a2"],
         {"hasMore": True},
     ),
-    "included until nothing is missing": (
+    "included with all messages between": (
         {"perPage": 4, "include": '[{"id":"a5"}]'},
-        ALL,
+        ALL_IDS,
         {"total": 5, "hasMore": False},
     ),
     "from another thread": ({"perPage": 2, "include": '[{"id":"b1"}]'}, ["a1", "b1", "a2"], {}),
-    "from a thread that is named": (
+    "from a named thread": (
         {
             "perPage": 0,
             "include[0][id]": "b2",
@@ -96,50 +96,50 @@ PAGES: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
         {},
     ),
     "not from another owner": ({"perPage": 1, "include": '[{"id":"c1"}]'}, ["a1"], {}),
-    "included but unknown": ({"perPage": 1, "include": '[{"id":"nobody"}]'}, ["a1"], {}),
+    "included, but unknown": ({"perPage": 1, "include": '[{"id":"nobody"}]'}, ["a1"], {}),
     "the last ones, for old clients": ({"limit": 2}, ["a4", "a5"], {"total": 5, "hasMore": True}),
 }
 
 
 @pytest.mark.asyncio(loop_scope="package")
-@each_row(("query", "found", "told"), PAGES.values(), ids=PAGES)
-async def test_pages(
-    library: httpx.AsyncClient, query: dict[str, Any], found: list[str], told: dict[str, Any]
+@each_row(("query", "found", "result"), PAGES.values(), ids=PAGES)
+async def test_pages_of_messages(
+    library: httpx.AsyncClient, query: dict[str, Any], found: list[str], result: dict[str, Any]
 ) -> None:
-    answer = await library.get(f"{API}/threads/t1/messages", params=query)
-    page = answer.json()
+    response = await library.get(f"{API}/threads/t1/messages", params=query)
+    page = response.json()
     assert ids(page) == found == ids(page, "uiMessages")
-    assert {name: page[name] for name in told} == told
+    assert {name: page[name] for name in result} == result
     older = await library.get(f"{API}/network/threads/t1/messages", params=query)
-    assert older.content == answer.content
+    assert older.content == response.content
 
 
 REFUSED: dict[str, dict[str, str]] = {
     "a page below zero": {"page": "-1"},
-    "a size that is no number": {"perPage": "many"},
+    "a size that is not a number": {"perPage": "many"},
     "a limit below zero": {"limit": "-1"},
-    "a filter that is no JSON": {"filter": "{"},
-    "a filter that is no object": {"filter": "[]"},
-    "a time that is none": {"filter": '{"dateRange":{"start":"soon"}}'},
+    "a filter that is not JSON": {"filter": "{"},
+    "a filter that is not an object": {"filter": "[]"},
+    "an invalid time": {"filter": '{"dateRange":{"start":"soon"}}'},
     "a time that is a number": {"filter": '{"dateRange":{"start":5}}'},
-    "metadata under no name": {"filter": '{"metadata":{"bad key":1}}'},
-    "roles that are no list": {"filter": '{"roles":"user"}'},
-    "an inclusion that is no JSON": {"include": "a1"},
+    "metadata with an invalid name": {"filter": '{"metadata":{"bad key":1}}'},
+    "roles that are not a list": {"filter": '{"roles":"user"}'},
+    "an inclusion that is not JSON": {"include": "a1"},
     "an inclusion without an id": {"include": "[{}]"},
     "neighbours below zero": {"include": '[{"id":"a1","withNextMessages":-1}]'},
     "neighbours that are a flag": {"include": '[{"id":"a1","withNextMessages":true}]'},
-    "brackets that say two things": {"filter[a]": "1", "filter[a][b]": "1"},
-    "UI messages of no version": {"uiFormat": "v9"},
-    "a format that nobody knows": {"format": "v3"},
+    "contradictory brackets": {"filter[a]": "1", "filter[a][b]": "1"},
+    "UI messages of an unknown version": {"uiFormat": "v9"},
+    "an unknown format": {"format": "v3"},
 }
 
 
 @pytest.mark.asyncio(loop_scope="package")
 @each_row("query", REFUSED.values(), ids=REFUSED)
-async def test_refuses_pages(library: httpx.AsyncClient, query: dict[str, str]) -> None:
-    answer = await library.get(f"{API}/threads/t1/messages", params=query)
-    assert answer.status_code == 400
-    assert answer.json()["detail"]
+async def test_invalid_pages_are_refused(library: httpx.AsyncClient, query: dict[str, str]) -> None:
+    response = await library.get(f"{API}/threads/t1/messages", params=query)
+    assert response.status_code == 400
+    assert response.json()["detail"]
 
 
 @given(
@@ -196,7 +196,7 @@ ANSWER["content"] = {
 }
 
 
-async def test_what_was_saved_comes_back(client: httpx.AsyncClient) -> None:
+async def test_saved_messages_are_returned(client: httpx.AsyncClient) -> None:
     await make_thread(client)
     saved = await save(client, ANSWER)
     assert saved == [ANSWER]
@@ -210,14 +210,14 @@ UI: dict[str, tuple[str, list[str]]] = {
         "5",
         ["step-start", "reasoning", "tool-stock", "step-start", "text", "file", "source-url", "data-chart"],
     ),
-    "version 7, by our name": (
+    "version 7, by the name in Partita": (
         "ai-sdk-ui-v7",
         ["step-start", "reasoning", "tool-stock", "step-start", "text", "file", "source-url", "data-chart"],
     ),
 }
 
 
-async def test_ui_messages_of_a_version(client: httpx.AsyncClient) -> None:
+async def test_ui_messages_have_the_requested_version(client: httpx.AsyncClient) -> None:
     await make_thread(client)
     await save(client, ANSWER)
     for name, (version, types) in UI.items():
@@ -226,20 +226,20 @@ async def test_ui_messages_of_a_version(client: httpx.AsyncClient) -> None:
         assert "mastra:" not in dumps(message).decode(), name
 
 
-async def test_ui_messages_say_where_they_are_from(client: httpx.AsyncClient) -> None:
+async def test_ui_messages_have_thread_and_owner(client: httpx.AsyncClient) -> None:
     await make_thread(client)
     await save(client, ANSWER)
     (message,) = (await listed(client))["uiMessages"]
-    told = {"threadId": "t1", "resourceId": "u1", "createdAt": minute(2), "traceId": "tr1"}
-    assert message["metadata"] == told
+    expected = {"threadId": "t1", "resourceId": "u1", "createdAt": minute(2), "traceId": "tr1"}
+    assert message["metadata"] == expected
 
 
-async def test_v1_tells_calls_results_and_words_apart(client: httpx.AsyncClient) -> None:
+async def test_v1_messages_separate_calls_results_and_text(client: httpx.AsyncClient) -> None:
     await make_thread(client)
     await save(client, row("m1", "How many?", 1), ANSWER)
     page = await listed(client, format="v1")
-    told = [(message["id"], message["role"], message["type"]) for message in page["messages"]]
-    assert told == [
+    rows = [(message["id"], message["role"], message["type"]) for message in page["messages"]]
+    assert rows == [
         ("m1", "user", "text"),
         ("m2", "assistant", "tool-call"),
         ("m2__split-1", "tool", "tool-result"),
@@ -251,7 +251,7 @@ async def test_v1_tells_calls_results_and_words_apart(client: httpx.AsyncClient)
 
 
 def network_row() -> JsonObject:
-    """An execution of a network as Mastra has stored it: JSON in a text."""
+    """A network execution as Mastra stores it: JSON in a text."""
     inner = [
         {"role": "assistant", "type": "tool-call", "id": "i1", "content": [{"type": "tool-call", **CALL}]},
         {
@@ -335,7 +335,7 @@ async def test_values_that_a_display_transform_hides_are_not_in_ui_messages(
     assert part["input"] == part["output"] == {"name": "Acme"}
 
 
-async def test_a_network_execution_survives_being_saved_as_it_was_given(client: httpx.AsyncClient) -> None:
+async def test_a_network_execution_survives_a_round_trip(client: httpx.AsyncClient) -> None:
     await make_thread(client)
     await save(client, network_row())
     before = await listed(client)
@@ -350,7 +350,7 @@ async def test_a_network_execution_that_a_user_typed_stays_text(client: httpx.As
     assert [part["type"] for part in message["parts"]] == ["text"]
 
 
-async def test_what_agents_say_among_themselves_is_shown_to_those_who_ask(client: httpx.AsyncClient) -> None:
+async def test_internal_messages_are_returned_on_request(client: httpx.AsyncClient) -> None:
     decision = {
         "primitiveId": "clerk",
         "primitiveType": "agent",
@@ -365,28 +365,28 @@ async def test_what_agents_say_among_themselves_is_shown_to_those_who_ask(client
 
 
 SAVES_REFUSED: dict[str, tuple[Any, int]] = {
-    "nothing at all": ({}, 400),
-    "a message that is no object": ({"messages": ["hi"]}, 400),
+    "an empty body": ({}, 400),
+    "a message that is not an object": ({"messages": ["hi"]}, 400),
     "no thread": ({"messages": [{**row("x", "x"), "threadId": ""}]}, 400),
     "no resource": ({"messages": [{**row("x", "x"), "resourceId": None}]}, 400),
-    "a role that nobody has": ({"messages": [row("x", "x", role="ghost")]}, 400),
+    "an unknown role": ({"messages": [row("x", "x", role="ghost")]}, 400),
     "no content": (
         {"messages": [{key: item for key, item in row("x", "x").items() if key != "content"}]},
         400,
     ),
-    "a thread that is not there": ({"messages": [row("x", "x", thread="t9")]}, 404),
+    "a missing thread": ({"messages": [row("x", "x", thread="t9")]}, 404),
     "one good, one bad": ({"messages": [row("x", "x"), row("y", "y", role="ghost")]}, 400),
 }
 
 
 @pytest.mark.asyncio(loop_scope="package")
 @each_row(("body", "status"), SAVES_REFUSED.values(), ids=SAVES_REFUSED)
-async def test_refuses_to_save(library: httpx.AsyncClient, body: Any, status: int) -> None:
+async def test_invalid_messages_are_refused(library: httpx.AsyncClient, body: Any, status: int) -> None:
     assert (await library.post(f"{API}/save-messages", json=body)).status_code == status
-    assert ids(await listed(library)) == ALL
+    assert ids(await listed(library)) == ALL_IDS
 
 
-async def test_messages_without_ids_get_ids_of_their_own(client: httpx.AsyncClient) -> None:
+async def test_messages_without_ids_get_unique_ids(client: httpx.AsyncClient) -> None:
     await make_thread(client)
     nameless = {key: item for key, item in row("", "Hello.").items() if key != "id"}
     await save(client, nameless)
@@ -401,11 +401,9 @@ def with_call(state: str, **more: Any) -> JsonObject:
 
 OPEN: dict[str, JsonObject] = {
     "a call": with_call("call"),
-    "a call that asks": with_call("approval-requested", approval={"id": "p1"}),
-    "a call that somebody has allowed": with_call(
-        "approval-responded", approval={"id": "p1", "approved": True}
-    ),
-    "a call that waits, by its metadata": {
+    "a call with an approval request": with_call("approval-requested", approval={"id": "p1"}),
+    "an approved call": with_call("approval-responded", approval={"id": "p1", "approved": True}),
+    "an open call, by its metadata": {
         **ANSWER,
         "content": {
             **with_call("call")["content"],
@@ -417,15 +415,13 @@ OPEN: dict[str, JsonObject] = {
 
 @pytest.mark.asyncio(loop_scope="package")
 @each_row("message", OPEN.values(), ids=OPEN)
-async def test_a_client_cannot_plant_a_call_that_could_be_run(
-    library: httpx.AsyncClient, message: JsonObject
-) -> None:
-    answer = await library.post(f"{API}/save-messages", json={"messages": [message]})
-    assert answer.status_code == 400
-    assert ids(await listed(library)) == ALL
+async def test_a_client_cannot_add_an_open_call(library: httpx.AsyncClient, message: JsonObject) -> None:
+    response = await library.post(f"{API}/save-messages", json={"messages": [message]})
+    assert response.status_code == 400
+    assert ids(await listed(library)) == ALL_IDS
 
 
-async def test_a_call_that_waits_can_be_saved_as_it_stands_but_not_changed(
+async def test_an_open_call_can_be_saved_unchanged_but_not_changed(
     client: httpx.AsyncClient, store: Store
 ) -> None:
     await make_thread(client)
@@ -436,8 +432,8 @@ async def test_a_call_that_waits_can_be_saved_as_it_stands_but_not_changed(
     assert given["content"]["parts"][0]["toolInvocation"]["state"] == "approval-requested"
     await save(client, given)
     given["content"]["parts"][0]["toolInvocation"]["args"] = {"sku": "everything"}
-    answer = await client.post(f"{API}/save-messages", json={"messages": [given]})
-    assert answer.status_code == 400
+    response = await client.post(f"{API}/save-messages", json={"messages": [given]})
+    assert response.status_code == 400
 
 
 NAMED: dict[str, tuple[Any, list[str]]] = {
@@ -448,28 +444,28 @@ NAMED: dict[str, tuple[Any, list[str]]] = {
 }
 
 
-async def test_deletes(client: httpx.AsyncClient) -> None:
+async def test_messages_are_deleted(client: httpx.AsyncClient) -> None:
     await make_thread(client)
     for path in ("messages/delete", "network/messages/delete"):
         for name, (named, left) in NAMED.items():
             await save(client, *(row(f"m{number}", "x", number) for number in (1, 2, 3)))
-            answer = await client.post(f"{API}/{path}", json={"messageIds": named})
-            assert (answer.status_code, answer.json()["success"]) == (200, True)
+            response = await client.post(f"{API}/{path}", json={"messageIds": named})
+            assert (response.status_code, response.json()["success"]) == (200, True)
             assert ids(await listed(client)) == left, name
 
 
 @pytest.mark.asyncio(loop_scope="package")
 @each_row("named", [None, [], 5, [{}], [""], {"name": "a1"}], ids=str)
-async def test_refuses_to_delete_nothing(library: httpx.AsyncClient, named: Any) -> None:
+async def test_deleting_without_ids_is_refused(library: httpx.AsyncClient, named: Any) -> None:
     assert (await library.post(f"{API}/messages/delete", json={"messageIds": named})).status_code == 400
-    assert ids(await listed(library)) == ALL
+    assert ids(await listed(library)) == ALL_IDS
 
 
-async def test_an_id_that_two_threads_have_is_deleted_where_it_is_named(client: httpx.AsyncClient) -> None:
+async def test_an_id_of_two_threads_is_deleted_in_the_named_thread(client: httpx.AsyncClient) -> None:
     await make_thread(client)
     await make_thread(client, "t2")
     await save(client, row("m1", "one"), row("m1", "two", thread="t2"))
-    answer = await client.post(f"{API}/messages/delete", json={"messageIds": "m1"})
-    assert answer.status_code == 409
+    response = await client.post(f"{API}/messages/delete", json={"messageIds": "m1"})
+    assert response.status_code == 409
     await client.post(f"{API}/messages/delete", json={"messageIds": "m1", "threadId": "t2"})
     assert (ids(await listed(client)), ids(await listed(client, "t2"))) == (["m1"], [])

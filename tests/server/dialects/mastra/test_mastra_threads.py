@@ -1,4 +1,4 @@
-"""Threads by Mastra's memory API: calls and what they answer."""
+"""Threads by Mastra's memory API: calls and their responses."""
 
 from typing import Any
 
@@ -22,47 +22,47 @@ LISTS: dict[str, tuple[dict[str, str], list[str], dict[str, Any]]] = {
         {},
     ),
     "an order as JSON": ({"orderBy": '{"field":"updatedAt","direction":"DESC"}'}, ["t1", "t3", "t2"], {}),
-    "an order as old clients write it": (
+    "an order of old clients": (
         {"orderBy": "createdAt", "sortDirection": "ASC"},
         ["t1", "t2", "t3"],
         {},
     ),
-    "an order that nobody understands": ({"orderBy": "{"}, ["t3", "t2", "t1"], {}),
-    "a field that nobody knows": ({"orderBy[field]": "title"}, ["t3", "t2", "t1"], {}),
+    "an invalid order": ({"orderBy": "{"}, ["t3", "t2", "t1"], {}),
+    "an unknown field": ({"orderBy[field]": "title"}, ["t3", "t2", "t1"], {}),
     "a page": (
         {"page": "1", "perPage": "2"},
         ["t1"],
         {"total": 3, "page": 1, "perPage": 2, "hasMore": False},
     ),
-    "a page with more behind it": ({"perPage": "2"}, ["t3", "t2"], {"total": 3, "hasMore": True}),
+    "a page with more after it": ({"perPage": "2"}, ["t3", "t2"], {"total": 3, "hasMore": True}),
     "everything": ({"perPage": "false"}, ["t3", "t2", "t1"], {"perPage": False, "hasMore": False}),
-    "nothing at all": ({"perPage": "0"}, [], {"total": 3, "perPage": 0, "hasMore": True}),
+    "an empty page": ({"perPage": "0"}, [], {"total": 3, "perPage": 0, "hasMore": True}),
     "by metadata": ({"metadata": '{"topic":"lamps"}'}, ["t3", "t1"], {"total": 2}),
-    "by metadata of one kind": ({"metadata": '{"n":1}'}, ["t1"], {"total": 1}),
+    "by metadata with one type": ({"metadata": '{"n":1}'}, ["t1"], {"total": 1}),
     "by metadata in brackets": ({"metadata[topic]": "boats"}, ["t2"], {"total": 1}),
 }
 
 
 @pytest.mark.asyncio(loop_scope="package")
-@each_row(("query", "found", "told"), LISTS.values(), ids=LISTS)
-async def test_lists(
-    library: httpx.AsyncClient, query: dict[str, str], found: list[str], told: dict[str, Any]
+@each_row(("query", "found", "result"), LISTS.values(), ids=LISTS)
+async def test_lists_of_threads(
+    library: httpx.AsyncClient, query: dict[str, str], found: list[str], result: dict[str, Any]
 ) -> None:
-    answer = await library.get(f"{API}/threads", params=query)
-    page = answer.json()
+    response = await library.get(f"{API}/threads", params=query)
+    page = response.json()
     assert ids(page, "threads") == found
-    assert {name: page[name] for name in told} == told
-    assert (await library.get(f"{API}/network/threads", params=query)).content == answer.content
+    assert {name: page[name] for name in result} == result
+    assert (await library.get(f"{API}/network/threads", params=query)).content == response.content
 
 
 REFUSED: dict[str, dict[str, str]] = {
     "a page below zero": {"page": "-1"},
-    "a page that is no number": {"page": "one"},
-    "half a page": {"perPage": "1.5"},
-    "a page beyond all": {"page": "9" * 30},
-    "metadata that is no JSON": {"metadata": "{"},
-    "metadata that is no object": {"metadata": "[1]"},
-    "metadata under no name": {"metadata": '{"a b":1}'},
+    "a page that is not a number": {"page": "one"},
+    "a fraction": {"perPage": "1.5"},
+    "a page that is too large": {"page": "9" * 30},
+    "metadata that is not JSON": {"metadata": "{"},
+    "metadata that is not an object": {"metadata": "[1]"},
+    "metadata with an invalid name": {"metadata": '{"a b":1}'},
     "metadata with a prototype": {"metadata": '{"__proto__":1}'},
     "metadata compared with a list": {"metadata": '{"a":[1]}'},
 }
@@ -70,13 +70,13 @@ REFUSED: dict[str, dict[str, str]] = {
 
 @pytest.mark.asyncio(loop_scope="package")
 @each_row("query", REFUSED.values(), ids=REFUSED)
-async def test_refuses_lists(library: httpx.AsyncClient, query: dict[str, str]) -> None:
-    answer = await library.get(f"{API}/threads", params=query)
-    assert answer.status_code == 400
-    assert answer.json()["detail"]
+async def test_invalid_lists_are_refused(library: httpx.AsyncClient, query: dict[str, str]) -> None:
+    response = await library.get(f"{API}/threads", params=query)
+    assert response.status_code == 400
+    assert response.json()["detail"]
 
 
-async def test_a_thread_is_made_looked_at_changed_and_deleted(client: httpx.AsyncClient) -> None:
+async def test_a_thread_is_created_read_changed_and_deleted(client: httpx.AsyncClient) -> None:
     made = await client.post(
         f"{API}/threads", json={"resourceId": "u1", "title": "Lamps", "metadata": {"a": 1}}
     )
@@ -92,7 +92,7 @@ async def test_a_thread_is_made_looked_at_changed_and_deleted(client: httpx.Asyn
     assert (await client.delete(place)).status_code == 404
 
 
-async def test_a_thread_made_again_keeps_what_is_not_named(client: httpx.AsyncClient) -> None:
+async def test_creating_a_thread_again_keeps_other_members(client: httpx.AsyncClient) -> None:
     await make_thread(client, title="Lamps", metadata={"a": 1})
     await save(client, row("m1", "Hello."))
     await make_thread(client, metadata={"b": 2})
@@ -115,7 +115,7 @@ CLONES: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-async def test_clones(client: httpx.AsyncClient) -> None:
+async def test_threads_are_cloned(client: httpx.AsyncClient) -> None:
     await make_thread(client, title="Lamps", metadata={"a": 1})
     await save(client, row("m1", "one", 1), row("m2", "two", 2, role="assistant"), row("m3", "three", 3))
     for name, (options, texts) in CLONES.items():
@@ -135,7 +135,7 @@ async def test_a_clone_needs_no_body(client: httpx.AsyncClient) -> None:
     assert (await client.post(f"{API}/threads/t1/clone")).status_code == 200
 
 
-SOMEBODY_ELSE: dict[str, tuple[str, str, Any]] = {
+OTHER_OWNER: dict[str, tuple[str, str, Any]] = {
     "look at it": ("GET", "threads/t1", None),
     "read it": ("GET", "threads/t1/messages", None),
     "change it": ("PATCH", "threads/t1", {"title": "Mine"}),
@@ -150,37 +150,39 @@ SOMEBODY_ELSE: dict[str, tuple[str, str, Any]] = {
 JSON = {"content-type": "application/json"}
 
 
-async def test_to_a_caller_with_a_resource_other_threads_do_not_exist(store: Store) -> None:
+async def test_threads_of_other_owners_are_not_found(store: Store) -> None:
     app = asgi(scripted([says("Yes.")]), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "u1"}) as one:
         await make_thread(one)
         await save(one, row("m1", "Hello."))
         async with client_of(app, headers={"x-user": "u2"}) as other:
-            for name, (method, path, body) in SOMEBODY_ELSE.items():
+            for name, (method, path, body) in OTHER_OWNER.items():
                 content = None if body is None else dumps(body)
-                answer = await other.request(method, f"{API}/{path}", content=content, headers=JSON)
+                response = await other.request(method, f"{API}/{path}", content=content, headers=JSON)
                 nowhere = None if content is None else content.replace(b"t1", b"t0")
                 place = f"{API}/{path.replace('t1', 't0')}"
                 missing = await other.request(method, place, content=nowhere, headers=JSON)
-                assert answer.status_code == missing.status_code == 404, name
-                assert answer.text.replace("t1", "t0") == missing.text, name
+                assert response.status_code == missing.status_code == 404, name
+                assert response.text.replace("t1", "t0") == missing.text, name
         assert ids(await listed(one)) == ["m1"]
-        assert (await one.get(f"{API}/threads/t1")).json()["title"] == "Hello."  # its first words
+        assert (await one.get(f"{API}/threads/t1")).json()[
+            "title"
+        ] == "Hello."  # the first words of a message
 
 
-async def test_who_may_see_all_is_refused_a_thread_of_another_resource_than_the_one_he_names(
+async def test_a_caller_for_all_owners_must_name_the_right_owner(
     client: httpx.AsyncClient,
 ) -> None:
     await make_thread(client)
     await save(client, row("m1", "Hello."))
-    for name, (method, path, body) in SOMEBODY_ELSE.items():
-        told = None if body is None else {**body, "resourceId": "u2"}
+    for name, (method, path, body) in OTHER_OWNER.items():
+        with_owner = None if body is None else {**body, "resourceId": "u2"}
         place = f"{API}/{path}{'&' if '?' in path else '?'}resourceId=u2"
-        assert (await client.request(method, place, json=told)).status_code == 403, name
+        assert (await client.request(method, place, json=with_owner)).status_code == 403, name
     assert ids(await listed(client)) == ["m1"]
 
 
-async def test_a_caller_with_a_resource_cannot_name_another(store: Store) -> None:
+async def test_a_caller_with_an_owner_cannot_name_another(store: Store) -> None:
     app = asgi(scripted([says("Yes.")]), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "u1"}) as client:
         assert (await client.get(f"{API}/threads", params={"resourceId": "u2"})).status_code == 403
@@ -188,13 +190,15 @@ async def test_a_caller_with_a_resource_cannot_name_another(store: Store) -> Non
         assert made.status_code == 403
 
 
-async def test_a_thread_of_nobody_is_open_to_who_may_see_all(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_thread_without_an_owner_is_visible_to_callers_for_all_owners(
+    client: httpx.AsyncClient, store: Store
+) -> None:
     await store.threads.create("free")
     await save(client, row("m1", "Hello.", thread="free"))
     assert ids(await listed(client, "free", resourceId="u1")) == ["m1"]
 
 
-async def test_working_memory(client: httpx.AsyncClient) -> None:
+async def test_working_memory_is_stored(client: httpx.AsyncClient) -> None:
     place = f"{API}/threads/t1/working-memory"
     nothing = {"workingMemory": None, "source": "thread", "workingMemoryTemplate": None}
     assert (await client.get(place)).json() == {**nothing, "threadExists": False}
@@ -207,14 +211,14 @@ async def test_working_memory(client: httpx.AsyncClient) -> None:
     assert (await client.get(f"{API}/threads/t1")).json()["metadata"]["a"] == 1
 
 
-async def test_says_what_it_is(client: httpx.AsyncClient) -> None:
+async def test_the_status_is_returned(client: httpx.AsyncClient) -> None:
     for path in ("status", "network/status"):
         assert (await client.get(f"{API}/{path}", params={"agentId": "any"})).json()["result"] is True
     config = (await client.get(f"{API}/config", params={"agentId": "any"})).json()["config"]
     assert (config["semanticRecall"], config["workingMemory"]["enabled"]) == (False, True)
 
 
-async def test_search(client: httpx.AsyncClient) -> None:
+async def test_messages_are_searched(client: httpx.AsyncClient) -> None:
     await make_thread(client, title="Coast")
     await make_thread(client, "t2", "u2")
     await save(

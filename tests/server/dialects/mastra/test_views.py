@@ -1,4 +1,4 @@
-"""What a client of Mastra is given of messages, whatever is stored."""
+"""Views of stored messages for clients of Mastra."""
 
 from hypothesis import given
 
@@ -10,15 +10,15 @@ from tests.canonical import messages
 from tests.formats.mastra_messages import load_v2
 
 
-def test_texts_are_repeated_in_the_string_that_old_readers_look_at() -> None:
+def test_texts_are_repeated_in_the_content_string_for_old_readers() -> None:
     (row,) = v2_messages([AssistantMessage(id="m", content=[TextPart("One."), TextPart("Two.")])])
     assert row["content"]["content"] == "One.\nTwo."
     assert (row["threadId"], row["resourceId"]) == ("", "")
 
 
 @given(message=messages())
-def test_every_message_has_every_view(message: Message) -> None:
-    """A client gets an answer, and Mastra's own reader can read the rows."""
+def test_every_message_can_be_shown_in_every_version(message: Message) -> None:
+    """A client gets a response, and Mastra's reader can parse the rows."""
     (row,) = loads(dumps(v2_messages([message])))
     assert load_v2(row).messages[0].id == message.id
     dumps([ui_messages([message], f"ai-sdk-ui-v{version}") for version in (4, 5, 6, 7)])

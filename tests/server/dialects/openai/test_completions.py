@@ -1,4 +1,4 @@
-"""The stock client of OpenAI against a real server: nothing of it is told that this is not OpenAI."""
+"""OpenAI's unmodified client against a real server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,12 +27,12 @@ HELLO: Any = {"role": "user", "content": "How tall is it?"}
 
 @tool
 def look_up(tower: str) -> str:
-    """Look a tower up."""
+    """Look up a tower."""
     return f"{tower}: 41"
 
 
 def keeper() -> Agent:
-    """An agent that uses a tool of its own, then one of the client."""
+    """An agent that calls a server tool, then a tool of the client."""
     own = {"type": "tool-call", "name": "look_up", "input": {"tower": "Slettnes"}}
     model = scripted([says("I look."), own], [says("Here."), CALL], [says("There it is.")])
     return Agent(model, tools=[look_up], name="keeper")
@@ -57,7 +57,7 @@ async def test_the_agents_are_models(client: "openai.AsyncOpenAI") -> None:
     assert [model.id async for model in client.models.list()] == ["quick", "keeper", "mute"]
 
 
-async def test_a_whole_answer(client: "openai.AsyncOpenAI", store: Store) -> None:
+async def test_a_completion_is_returned(client: "openai.AsyncOpenAI", store: Store) -> None:
     answer = await client.chat.completions.create(model="quick", messages=[HELLO])
     (choice,) = answer.choices
     assert (choice.message.content, choice.finish_reason) == ("Forty-one metres.", "stop")
@@ -68,7 +68,7 @@ async def test_a_whole_answer(client: "openai.AsyncOpenAI", store: Store) -> Non
     assert second.id != answer.id
 
 
-async def test_a_streamed_answer(client: "openai.AsyncOpenAI") -> None:
+async def test_a_completion_is_streamed(client: "openai.AsyncOpenAI") -> None:
     stream = await client.chat.completions.create(
         model="quick", messages=[HELLO], stream=True, stream_options={"include_usage": True}
     )
@@ -79,7 +79,7 @@ async def test_a_streamed_answer(client: "openai.AsyncOpenAI") -> None:
     assert len({chunk.id for chunk in pieces}) == 1
 
 
-async def test_the_agent_runs_its_tools_and_the_client_its_own(client: "openai.AsyncOpenAI") -> None:
+async def test_agent_and_client_run_their_own_tools(client: "openai.AsyncOpenAI") -> None:
     messages: list[Any] = [{"role": "system", "content": "Be brief."}, HELLO]
     first = await client.chat.completions.create(model="keeper", messages=messages, tools=[MAP])
     (choice,) = first.choices
@@ -92,19 +92,19 @@ async def test_the_agent_runs_its_tools_and_the_client_its_own(client: "openai.A
         choice.message.model_dump(exclude_none=True),
         {"role": "tool", "tool_call_id": call.id, "content": "shown"},
     ]
-    # The call that the agent ran itself is not in what the client has: to the script it is the second answer.
+    # The client does not have the call that the agent ran: for the script, this is the second response.
     last = await client.chat.completions.create(model="keeper", messages=messages, tools=[MAP])
     assert last.choices[0].message.content
 
 
-async def test_the_calls_of_a_stream(client: "openai.AsyncOpenAI") -> None:
+async def test_calls_of_client_tools_are_streamed(client: "openai.AsyncOpenAI") -> None:
     async with client.chat.completions.stream(model="keeper", messages=[HELLO], tools=[MAP]) as stream:
         final = await stream.get_final_completion()
     (call,) = final.choices[0].message.tool_calls or []
     assert call.function.arguments == '{"place":"Slettnes"}'
 
 
-async def test_a_thread_keeps_the_turns(client: "openai.AsyncOpenAI", store: Store) -> None:
+async def test_a_thread_stores_the_turns(client: "openai.AsyncOpenAI", store: Store) -> None:
     kept: Any = {"thread_id": "t1"}
     first = await client.chat.completions.create(model="keeper", messages=[HELLO], tools=[MAP], metadata=kept)
     (call,) = first.choices[0].message.tool_calls or []
@@ -126,7 +126,7 @@ async def test_a_thread_keeps_the_turns(client: "openai.AsyncOpenAI", store: Sto
     assert text_of(answer).endswith("There it is.")
 
 
-async def test_a_stored_run_is_told_as_a_completion(client: "openai.AsyncOpenAI", store: Store) -> None:
+async def test_a_stored_run_is_returned_as_a_completion(client: "openai.AsyncOpenAI", store: Store) -> None:
     import openai
 
     kept: Any = {"thread_id": "t1"}
@@ -137,15 +137,15 @@ async def test_a_stored_run_is_told_as_a_completion(client: "openai.AsyncOpenAI"
     assert raw.text.endswith("data: [DONE]\n\n")
     assert live == "Forty-one metres."
     assert '"finish_reason":"stop"' in raw.text
-    told = await client.get(f"../api/runs/{run.id}/stream?as=ag-ui", cast_to=httpx.Response)
-    assert '"type":"RUN_FINISHED"' in told.text
+    events = await client.get(f"../api/runs/{run.id}/stream?as=ag-ui", cast_to=httpx.Response)
+    assert '"type":"RUN_FINISHED"' in events.text
     none = await client.get(f"../api/runs/{run.id}/replay?speed=0&as=ai-sdk", cast_to=httpx.Response)
     assert '"type":"text-delta"' in none.text
     with pytest.raises(openai.BadRequestError):
         await client.get(f"../api/runs/{run.id}/stream?as=gemini", cast_to=httpx.Response)
 
 
-async def test_errors_are_in_their_words(client: "openai.AsyncOpenAI") -> None:
+async def test_errors_have_the_types_of_openai(client: "openai.AsyncOpenAI") -> None:
     import openai
 
     with pytest.raises(openai.NotFoundError) as unknown:
@@ -163,13 +163,13 @@ async def test_errors_are_in_their_words(client: "openai.AsyncOpenAI") -> None:
     stream = await client.chat.completions.create(model="mute", messages=[HELLO], stream=True)
     with pytest.raises(openai.APIError, match="no more steps"):
         await anext(piece async for piece in stream if not piece.choices)
-    said: Any = [HELLO, {"role": "assistant", "content": "41"}]
+    messages_sent: Any = [HELLO, {"role": "assistant", "content": "41"}]
     kept: Any = {"thread_id": "t1"}
     with pytest.raises(openai.BadRequestError, match="no new message"):
-        await client.chat.completions.create(model="quick", messages=said, metadata=kept)
+        await client.chat.completions.create(model="quick", messages=messages_sent, metadata=kept)
 
 
-async def test_a_key_is_a_bearer(store: Store, serve: Serve) -> None:
+async def test_an_api_key_is_sent_as_a_bearer_token(store: Store, serve: Serve) -> None:
     import openai
 
     address = await serve(asgi(scripted([says("Forty-one.")]), store=store, keys=True, routes=["openai"]))
@@ -183,7 +183,7 @@ async def test_a_key_is_a_bearer(store: Store, serve: Serve) -> None:
 
 
 class Endless:
-    """Speaks until it is stopped."""
+    """Sends text until it is stopped."""
 
     name = "endless"
 
@@ -207,7 +207,9 @@ class Endless:
 
 
 @pytest.mark.parametrize("stream", [True, False])
-async def test_to_leave_stops_an_answer_that_is_not_stored(store: Store, serve: Serve, stream: bool) -> None:
+async def test_disconnecting_stops_a_response_that_is_not_stored(
+    store: Store, serve: Serve, stream: bool
+) -> None:
     agent = Endless()
     address = await serve(asgi(agent, store=store))
     body = {"model": "endless", "messages": [HELLO], "stream": stream}

@@ -1,4 +1,4 @@
-"""Whose calls a completion shows, what it says of usage, and which agents are models: by OpenAI's client."""
+"""Tool calls in completions, usage, and the list of models, with OpenAI's client."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -27,15 +27,15 @@ WHERE_AGAIN: Any = {"type": "function", "function": {"name": "where", "parameter
 USED: Any = {"inputTokens": 7, "outputTokens": 5, "totalTokens": 12}
 
 
-class Recorded(ScriptedService):
-    """A model that keeps what it was asked."""
+class RecordingModel(ScriptedService):
+    """A model that records its requests."""
 
     def __init__(self, *steps: Any) -> None:
         super().__init__(as_script({"scenes": [{"steps": list(steps)}]}))
-        self.asked: list[tuple[Any, InvokeOptions | None]] = []
+        self.requests: list[tuple[Any, InvokeOptions | None]] = []
 
     async def invoke(self, prompt: Prompt, **how: Any) -> AsyncIterator[AgentStreamEvent]:
-        self.asked.append((prompt, how.get("options")))
+        self.requests.append((prompt, how.get("options")))
         async for event in super().invoke(prompt, **how):
             yield event
 
@@ -50,8 +50,8 @@ def finished(text: str) -> Any:
 
 
 def network(*steps: Any, tools: Any = ()) -> Network:
-    guide = Agent(Recorded(*steps), tools=tools, name="guide")
-    return Network(Recorded(routed("agent", "guide"), finished("All done.")), agents={"guide": guide})
+    guide = Agent(RecordingModel(*steps), tools=tools, name="guide")
+    return Network(RecordingModel(routed("agent", "guide"), finished("All done.")), agents={"guide": guide})
 
 
 def interrupted_graph() -> Any:
@@ -84,18 +84,18 @@ SHOWN: dict[str, tuple[Any, list[str]]] = {
         lambda: network({"parts": [WHERE_CALL]}, tools=[WHERE]),
         ["where"],
     ),
-    "a network at its end": (lambda: network({"parts": [says("Near.")]}), []),
+    "a finished network": (lambda: network({"parts": [says("Near.")]}), []),
     "a graph that was interrupted inside a tool": (interrupted_graph, []),
     "a graph that leaves a call to the client": (left_by_graph, ["where"]),
     "an agent that declares the tool": (
-        lambda: Agent(Recorded(asks("So?", "where")), tools=[WHERE]),
+        lambda: Agent(RecordingModel(asks("So?", "where")), tools=[WHERE]),
         ["where"],
     ),
 }
 
 
 @each_row("make, names", SHOWN.values(), ids=SHOWN)
-async def test_only_calls_of_the_client_are_shown(store: Store, make: Any, names: list[str]) -> None:
+async def test_a_completion_has_calls_of_client_tools_only(store: Store, make: Any, names: list[str]) -> None:
     app = asgi({"agent": make()}, store=store)
     async with app.lifespan(), stock_client(app) as client:
         for kept in ({}, {"metadata": {"thread_id": f"t-{id(make)}"}}):
@@ -113,8 +113,8 @@ async def test_only_calls_of_the_client_are_shown(store: Store, make: Any, names
 
 @pytest.mark.parametrize("kept", [{}, {"metadata": {"thread_id": "t"}}], ids=["stateless", "a thread"])
 @pytest.mark.parametrize("again", [[], [WHERE_AGAIN]], ids=["declared", "declared again"])
-async def test_a_tool_that_the_agent_declares_is_answered(store: Store, kept: Any, again: Any) -> None:
-    model = Recorded(asks("So?", "where"), {"parts": [says("In Bergen.")]})
+async def test_the_result_of_a_declared_client_tool_is_passed_on(store: Store, kept: Any, again: Any) -> None:
+    model = RecordingModel(asks("So?", "where"), {"parts": [says("In Bergen.")]})
     app = asgi({"agent": Agent(model, tools=[WHERE])}, store=store)
     more: Any = {**kept, **({"tools": again} if again else {})}
     async with app.lifespan(), stock_client(app) as client:
@@ -128,11 +128,11 @@ async def test_a_tool_that_the_agent_declares_is_answered(store: Store, kept: An
         last = await client.chat.completions.create(model="agent", messages=messages, **more)
     assert last.choices[0].message.content == "In Bergen."
     assert last.choices[0].finish_reason == "stop"
-    assert "Bergen" in str(model.asked[-1][0]), "the result is in what the model is asked"
+    assert "Bergen" in str(model.requests[-1][0]), "the request to the model has the result"
 
 
-async def test_tools_of_the_client_are_not_offered_if_it_chooses_none(store: Store) -> None:
-    model = Recorded({"parts": [says("Here.")]})
+async def test_client_tools_are_not_passed_on_with_tool_choice_none(store: Store) -> None:
+    model = RecordingModel({"parts": [says("Here.")]})
     app = asgi({"agent": model}, store=store)
     async with app.lifespan(), stock_client(app) as client:
         for choice, offered in (("none", []), ("auto", ["show_map"])):
@@ -142,39 +142,39 @@ async def test_tools_of_the_client_are_not_offered_if_it_chooses_none(store: Sto
                 tools=[MAP],
                 tool_choice=choice,  # type: ignore[arg-type] # both are choices
             )
-            options = model.asked[-1][1]
+            options = model.requests[-1][1]
             assert options is not None
             assert [tool.name for tool in options.tools] == offered
 
 
 USAGES: dict[str, tuple[Any, int]] = {
-    "known": (lambda: Recorded({"parts": [says("Near.")], "usage": USED}), 12),
+    "known": (lambda: RecordingModel({"parts": [says("Near.")], "usage": USED}), 12),
     "unknown": (lambda: scripted([says("Near.")]), 0),
-    "of all members of a network": (lambda: network({"parts": [says("Near.")], "usage": USED}), 36),
+    "sum of all members of a network": (lambda: network({"parts": [says("Near.")], "usage": USED}), 36),
 }
 
 
 @each_row("make, total", USAGES.values(), ids=USAGES)
-async def test_usage_comes_last_whenever_it_is_asked_for(store: Store, make: Any, total: int) -> None:
+async def test_requested_usage_is_in_the_last_chunk(store: Store, make: Any, total: int) -> None:
     app = asgi({"agent": make()}, store=store)
-    asked: Any = {"model": "agent", "messages": [HELLO], "stream": True}
+    request: Any = {"model": "agent", "messages": [HELLO], "stream": True}
     async with app.lifespan(), stock_client(app) as client:
         for kept in ({}, {"metadata": {"thread_id": f"t-{total}"}}):
             with_usage: Any = {**kept, "stream_options": {"include_usage": True}}
-            pieces = [one async for one in await client.chat.completions.create(**asked, **with_usage)]
+            pieces = [one async for one in await client.chat.completions.create(**request, **with_usage)]
             assert pieces[-1].choices == []
             assert pieces[-1].usage is not None
             assert pieces[-1].usage.total_tokens == total
             assert all(one.usage is None for one in pieces[:-1])
-        plain = [one async for one in await client.chat.completions.create(**asked)]
+        plain = [one async for one in await client.chat.completions.create(**request)]
         assert all(one.usage is None and one.choices for one in plain)
-        asked["stream"] = False
-        whole = await client.chat.completions.create(**asked)
+        request["stream"] = False
+        whole = await client.chat.completions.create(**request)
         assert whole.usage is not None
         assert whole.usage.total_tokens == total
 
 
-async def test_models_are_the_agents_that_can_answer(store: Store) -> None:
+async def test_models_are_the_available_agents(store: Store) -> None:
     import openai
 
     agents = {

@@ -1,4 +1,4 @@
-"""Every refusal below `/v1`, as the client of OpenAI reads it: by type, code and parameter."""
+"""Errors below `/v1` have the type, code and parameter of OpenAI's error object."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ def stock_client(app: Any, **headers: str) -> "openai.AsyncOpenAI":
     )
 
 
-async def test_refusals_of_keys_roles_and_limits_have_the_shape_of_openai(store: Store) -> None:
+async def test_errors_of_keys_roles_and_limits_have_the_form_of_openai(store: Store) -> None:
     import openai
 
     app = served(store, user=by_header, limits=Limits(body_bytes=2_000, requests_per_minute=3))
@@ -69,7 +69,7 @@ async def test_refusals_of_keys_roles_and_limits_have_the_shape_of_openai(store:
 
 
 REFUSED: dict[str, tuple[str, str, bytes, int, str | None, str | None]] = {
-    "a route that is not there": ("POST", "/v1/responses", b"{}", 404, None, "unknown_url"),
+    "a missing route": ("POST", "/v1/responses", b"{}", 404, None, "unknown_url"),
     "the root": ("GET", "/v1", b"", 404, None, "unknown_url"),
     "a method": ("DELETE", "/v1/models", b"", 405, None, "method_not_allowed"),
     "a model": ("GET", "/v1/models/gpt-none", b"", 404, "model", "model_not_found"),
@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[str, str, bytes, int, str | None, str | None]] = {
 
 
 @each_row("method, path, body, status, param, code", REFUSED.values(), ids=REFUSED)
-async def test_each_route_refuses_in_the_words_of_openai(
+async def test_errors_of_each_route_have_the_form_of_openai(
     store: Store, *, method: str, path: str, body: bytes, status: int, param: str | None, code: str | None
 ) -> None:
     app = served(store)
@@ -116,9 +116,9 @@ async def test_an_unpublished_group_is_not_named(store: Store) -> None:
 
 
 UNSUPPORTED: dict[str, tuple[str, Any]] = {
-    "several answers": ("n", 2),
-    "a tool that must be called": ("tool_choice", "required"),
-    "one tool": ("tool_choice", {"type": "function", "function": {"name": "show_map"}}),
+    "several choices": ("n", 2),
+    "a required tool": ("tool_choice", "required"),
+    "a chosen tool": ("tool_choice", {"type": "function", "function": {"name": "show_map"}}),
     "an object": ("response_format", {"type": "json_object"}),
     "a schema": ("response_format", {"type": "json_schema", "json_schema": {"name": "a", "schema": {}}}),
     "functions": ("functions", [{"name": "show_map", "parameters": {}}]),
@@ -127,7 +127,7 @@ UNSUPPORTED: dict[str, tuple[str, Any]] = {
 
 
 @each_row("name, value", UNSUPPORTED.values(), ids=UNSUPPORTED)
-async def test_what_no_agent_can_do_is_refused(store: Store, name: str, value: Any) -> None:
+async def test_unsupported_options_are_refused(store: Store, name: str, value: Any) -> None:
     import openai
 
     app = served(store)
@@ -137,7 +137,7 @@ async def test_what_no_agent_can_do_is_refused(store: Store, name: str, value: A
     assert (refused.value.param, refused.value.code) == (name, "unsupported_parameter")
 
 
-async def test_what_changes_nothing_is_accepted(store: Store) -> None:
+async def test_options_without_effect_are_accepted(store: Store) -> None:
     app = served(store)
     plain: Any = {"n": 1, "tool_choice": "auto", "response_format": {"type": "text"}, "functions": []}
     async with app.lifespan(), stock_client(app) as client:

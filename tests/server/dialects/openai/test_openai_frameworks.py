@@ -1,4 +1,4 @@
-"""Frameworks whose models speak Chat Completions, with our `/v1` as the provider: their own loop of tools."""
+"""Agent frameworks with `/v1` as their Chat Completions provider run their own tools."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def served(store: Store) -> Any:
     return asgi({"keeper": scripted([CALL], [says("It is 41 metres tall.")])}, store=store)
 
 
-async def test_pydantic_ai_runs_its_tools(store: Store) -> None:
+async def test_pydantic_ai_runs_its_own_tools(store: Store) -> None:
     from pydantic_ai import Agent
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
@@ -24,29 +24,29 @@ async def test_pydantic_ai_runs_its_tools(store: Store) -> None:
     async with app.lifespan(), stock_client(app) as client:
         model = OpenAIChatModel("keeper", provider=OpenAIProvider(openai_client=client))
         agent: Any = Agent(model)
-        asked: list[str] = []
+        towers: list[str] = []
 
         @agent.tool_plain
         def height_of(tower: str) -> str:
             """The height of a tower."""
-            asked.append(tower)
+            towers.append(tower)
             return "41"
 
         assert (await agent.run("How tall?")).output == "It is 41 metres tall."
         async with agent.run_stream("How tall?") as streamed:
             assert await streamed.get_output() == "It is 41 metres tall."
-    assert asked == ["Slettnes", "Slettnes"]
+    assert towers == ["Slettnes", "Slettnes"]
 
 
-async def test_openai_agents_run_their_tools(store: Store) -> None:
+async def test_openai_agents_run_their_own_tools(store: Store) -> None:
     from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner, function_tool
 
-    asked: list[str] = []
+    towers: list[str] = []
 
     @function_tool
     def height_of(tower: str) -> str:
         """The height of a tower."""
-        asked.append(tower)
+        towers.append(tower)
         return "41"
 
     app = served(store)
@@ -59,4 +59,4 @@ async def test_openai_agents_run_their_tools(store: Store) -> None:
         async for _ in streamed.stream_events():
             pass
     assert result.final_output == streamed.final_output == "It is 41 metres tall."
-    assert asked == ["Slettnes", "Slettnes"]
+    assert towers == ["Slettnes", "Slettnes"]

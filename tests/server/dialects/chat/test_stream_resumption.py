@@ -1,4 +1,4 @@
-"""An answer belongs to the server: clients come, go, come back, look twice, stop it."""
+"""A run continues without its clients: they can disconnect, reconnect, follow it twice, and stop it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ from .chat_client import Chat, shown, user
 
 @dataclass
 class Scene:
-    """A chat with an agent, over a real server."""
+    """A chat with a controlled agent, on a real server."""
 
     chat: Chat
     agent: ControlledAgent
@@ -40,7 +40,7 @@ class Scene:
     store: Store
 
     async def ended(self) -> None:
-        """Wait until no run is at work."""
+        """Wait until no run is active."""
         while await self.app.opened().session.active_run("c1") is not None:
             await asyncio.sleep(0.01)
 
@@ -54,41 +54,41 @@ async def scene(store: Store, serve: Serve) -> AsyncIterator[Scene]:
         agent.end()
 
 
-async def said_in(store: Store) -> list[str]:
+async def stored_texts(store: Store) -> list[str]:
     return [text_of(one) for one in (await store.messages.list("c1")).items]
 
 
-async def test_who_leaves_does_not_stop_the_answer(scene: Scene) -> None:
+async def test_disconnecting_does_not_stop_the_run(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
     scene.agent.complete(TextDelta("t", "two"))
     await scene.ended()
-    assert await said_in(scene.store) == ["Go on.", "one two"]
+    assert await stored_texts(scene.store) == ["Go on.", "one two"]
 
 
-async def test_who_comes_back_hears_all_of_it_with_the_same_id(scene: Scene) -> None:
+async def test_a_reconnecting_client_receives_the_whole_response_with_the_same_id(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
     async with scene.chat.resuming() as again:
         await again.until("one ")
         scene.agent.complete(TextDelta("t", "two"))
-        heard = await again.whole()
-    assert text_of(heard.message()) == "one two"
+        response = await again.whole()
+    assert text_of(response.message()) == "one two"
     (stored,) = (await scene.store.messages.list("c1", MessageFilter(roles=("assistant",)))).items
-    assert stored.id == heard.message_id
-    assert "\nid: " not in heard.text
+    assert stored.id == response.message_id
+    assert "\nid: " not in response.text
 
 
-async def test_who_comes_back_as_the_run_ends_hears_it_once(
+async def test_reconnecting_as_the_run_ends_gives_the_response_once(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = Store.read
     ends = False
 
     async def read_and_end(self: Store, *args: Any, **kwargs: Any) -> Any:
-        """Let the run end right after it was read."""
+        """End the run right after it was read."""
         nonlocal ends
         found = await read(self, *args, **kwargs)
         first = found[0] if isinstance(found, tuple) and found else found  # pyright: ignore
@@ -104,18 +104,18 @@ async def test_who_comes_back_as_the_run_ends_hears_it_once(
     monkeypatch.setattr(Store, "read", read_and_end)
     ends = True
     async with scene.chat.resuming() as again:
-        heard = await again.whole()
+        response = await again.whole()
     assert not ends
-    assert text_of(heard.message()) == "one two"
+    assert text_of(response.message()) == "one two"
 
 
-async def test_two_viewers_hear_the_same(scene: Scene) -> None:
+async def test_two_viewers_receive_the_same(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as one, scene.chat.resuming() as other:
         scene.agent.complete(*full_reply("one ", "two"))
         assert (await one.whole()).chunks == (await other.whole()).chunks
 
 
-async def test_nothing_at_work_is_204(scene: Scene) -> None:
+async def test_no_active_run_is_204(scene: Scene) -> None:
     url = "/api/chat/c1/stream"
     assert (await scene.chat.client.get(url)).status_code == 204
     scene.agent.complete(*full_reply("one"))
@@ -124,7 +124,7 @@ async def test_nothing_at_work_is_204(scene: Scene) -> None:
     assert (response.status_code, response.content) == (204, b"")
 
 
-async def test_a_plain_client_goes_on_behind_the_last_event_it_saw(scene: Scene) -> None:
+async def test_a_client_with_last_event_id_receives_later_events(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one ", "two "))
         await reading.until("two ")
@@ -135,17 +135,17 @@ async def test_a_plain_client_goes_on_behind_the_last_event_it_saw(scene: Scene)
     seen = next(place for place, event in zip(places, text.split("\n\n"), strict=False) if "one " in event)
     async with scene.chat.resuming(last_event_id=seen) as again:
         scene.agent.complete(TextDelta("t", "three"))
-        heard = await again.whole()
-    assert [chunk.delta for chunk in heard.chunks if isinstance(chunk, TextDelta)] == ["two ", "three"]
+        response = await again.whole()
+    assert [chunk.delta for chunk in response.chunks if isinstance(chunk, TextDelta)] == ["two ", "three"]
 
 
 def numbers_in(text: str) -> list[int]:
-    """The numbers of the events of a stream."""
+    """The event ids of a stream."""
     ids = [line.removeprefix("id: ") for line in text.splitlines() if line.startswith("id: ")]
     return [int(one.rpartition(":")[2]) for one in ids]
 
 
-async def test_a_bare_number_is_a_place_too(scene: Scene) -> None:
+async def test_a_plain_number_is_accepted_as_event_id(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one ", "two "))
         await reading.until("two ")
@@ -154,16 +154,16 @@ async def test_a_bare_number_is_a_place_too(scene: Scene) -> None:
         seen = numbers_in(await plain.until("two "))[-1]
     async with scene.chat.resuming(last_event_id=str(seen)) as again:
         scene.agent.complete(TextDelta("t", "three"))
-        heard = await again.whole()
-    assert [chunk.delta for chunk in heard.chunks if isinstance(chunk, TextDelta)] == ["three"]
+        response = await again.whole()
+    assert [chunk.delta for chunk in response.chunks if isinstance(chunk, TextDelta)] == ["three"]
     headers = {"last-event-id": str(seen)}
     stream = await scene.chat.client.get(f"/api/runs/{run_id}/stream", headers=headers)
     assert "three" in stream.text
     assert "one " not in stream.text
 
 
-async def test_the_rest_of_an_answer_that_has_ended(scene: Scene) -> None:
-    """Once a client has seen the end, 204 keeps an `EventSource` from connecting again."""
+async def test_a_client_receives_the_rest_of_an_ended_response(scene: Scene) -> None:
+    """After the end, 204 stops an `EventSource` from reconnecting."""
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
@@ -195,7 +195,7 @@ async def test_the_end_of_a_killed_run_is_sent_once(scene: Scene) -> None:
 
 
 @each_row("event_id", ["abc", "run:x", "-1", "1.5", ":3", "9" * 30])
-async def test_what_is_no_event_id_is_refused(client: httpx.AsyncClient, event_id: str) -> None:
+async def test_an_invalid_event_id_is_refused(client: httpx.AsyncClient, event_id: str) -> None:
     headers = {"last-event-id": event_id}
     await client.post("/api/chat", json={"id": "c1", "message": user("u1", "Go on.")})
     run_id = (await client.get("/api/runs")).json()["items"][0]["id"]
@@ -204,7 +204,7 @@ async def test_what_is_no_event_id_is_refused(client: httpx.AsyncClient, event_i
         assert (refused.status_code, refused.json()["where"]) == (400, "header Last-Event-ID"), path
 
 
-async def test_a_stranger_to_the_run_hears_all_of_it(scene: Scene) -> None:
+async def test_an_event_id_of_another_run_gives_the_whole_response(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
@@ -213,29 +213,29 @@ async def test_a_stranger_to_the_run_hears_all_of_it(scene: Scene) -> None:
         assert "one " in (await again.whole()).text
 
 
-async def test_silence_is_filled_with_comments(scene: Scene) -> None:
+async def test_comments_are_sent_during_silence(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
         await reading.until(": keep-alive\n\n")
         scene.agent.complete(TextDelta("t", "two"))
-        heard = await reading.whole()
-    assert text_of(heard.message()) == "one two"
+        response = await reading.whole()
+    assert text_of(response.message()) == "one two"
 
 
-async def test_a_stop_keeps_what_was_said(scene: Scene) -> None:
+async def test_stopping_keeps_the_partial_response(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
-        response = await scene.chat.client.post("/api/chat/c1/stop", json={"reason": "enough"})
-        heard = await reading.whole()
-    assert response.json() == {"stopped": True, "runId": heard.run_id}
-    assert '"type":"abort"' in heard.text
-    assert await said_in(scene.store) == ["Go on.", "one "]
+        stopped = await scene.chat.client.post("/api/chat/c1/stop", json={"reason": "enough"})
+        response = await reading.whole()
+    assert stopped.json() == {"stopped": True, "runId": response.run_id}
+    assert '"type":"abort"' in response.text
+    assert await stored_texts(scene.store) == ["Go on.", "one "]
     assert scene.agent.stopped.is_set()
 
 
-async def test_a_stop_that_comes_late_hits_nobody(scene: Scene) -> None:
+async def test_a_late_stop_has_no_effect(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
@@ -248,7 +248,7 @@ async def test_a_stop_that_comes_late_hits_nobody(scene: Scene) -> None:
     assert nothing.json() == {"stopped": False}
 
 
-async def test_a_message_that_comes_twice_is_answered_once(scene: Scene) -> None:
+async def test_a_repeated_message_gets_one_response(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as one:
         scene.agent.emit(*partial_reply("one "))
         await one.until("one ")
@@ -256,10 +256,10 @@ async def test_a_message_that_comes_twice_is_answered_once(scene: Scene) -> None
             await other.until("one ")
             scene.agent.complete(TextDelta("t", "two"))
             assert (await one.whole()).run_id == (await other.whole()).run_id
-    assert await said_in(scene.store) == ["Go on.", "one two"]
+    assert await stored_texts(scene.store) == ["Go on.", "one two"]
 
 
-async def test_another_message_has_to_wait_for_the_answer(scene: Scene) -> None:
+async def test_a_message_during_an_active_run_is_refused(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
@@ -267,7 +267,7 @@ async def test_another_message_has_to_wait_for_the_answer(scene: Scene) -> None:
         assert response.status_code == 409
         scene.agent.complete(TextDelta("t", "two"))
         await reading.whole()
-    assert await said_in(scene.store) == ["Go on.", "one two"]
+    assert await stored_texts(scene.store) == ["Go on.", "one two"]
 
 
 async def test_earlier_messages_with_odd_ids_are_ignored_while_a_run_is_active(scene: Scene) -> None:
@@ -279,11 +279,11 @@ async def test_earlier_messages_with_odd_ids_are_ignored_while_a_run_is_active(s
         assert next_one.response.status_code == 200
         scene.agent.complete(*full_reply("As you wish."))
         await next_one.whole()
-    assert await said_in(scene.store) == ["Go on.", "Stop it.", "As you wish."]
+    assert await stored_texts(scene.store) == ["Go on.", "Stop it.", "As you wish."]
 
 
-async def test_who_stopped_reading_and_goes_on_stops_the_answer(scene: Scene) -> None:
-    """The client's own `stop()` tells the server nothing; that it has the half answer and goes on, does."""
+async def test_sending_after_a_partial_answer_stops_the_run(scene: Scene) -> None:
+    """The client's `stop()` does not call the server; the next message with a partial answer stops it."""
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
@@ -292,16 +292,16 @@ async def test_who_stopped_reading_and_goes_on_stops_the_answer(scene: Scene) ->
     async with scene.chat.reading(user("u1", "Go on."), half, user("u2", "Stop it.")) as next_one:
         scene.agent.complete(*full_reply("As you wish."))
         await next_one.whole()
-    assert await said_in(scene.store) == ["Go on.", "one ", "Stop it.", "As you wish."]
+    assert await stored_texts(scene.store) == ["Go on.", "one ", "Stop it.", "As you wish."]
     ended = await scene.store.runs.get(run.id)
     assert ended is not None
     assert ended.status == "cancelled"
 
 
-async def test_who_comes_back_to_an_answer_that_goes_on_hears_how_it_began(
+async def test_reconnecting_to_a_continued_message_gives_it_from_the_start(
     store: Store, serve: Serve
 ) -> None:
-    """The second run of a message, after the output of a client tool, is not all of it."""
+    """The second run of a message, after the output of a client tool, has only its last part."""
     agent = ControlledAgent()
     pick = client_tool("pick", "Let the user pick.", {"type": "object"})
     model = Model(reply("Pick one.", ("pick", {})))
@@ -318,16 +318,16 @@ async def test_who_comes_back_to_an_answer_that_goes_on_hears_how_it_began(
             await reading.until("Red ")
         async with chat.resuming() as again:
             agent.complete(TextDelta("t", "it is."))
-            heard = await again.whole()
-    folded, stored = heard.message(), (await store.messages.list("c1")).items[-1]
+            response = await again.whole()
+    folded, stored = response.message(), (await store.messages.list("c1")).items[-1]
     assert isinstance(stored, AssistantMessage)
-    assert heard.message_id == stored.id
+    assert response.message_id == stored.id
     assert [replace(part, state=None) if hasattr(part, "text") else part for part in folded.parts] == [
         replace(part, state=None) if hasattr(part, "text") else part for part in stored.parts
     ]
 
 
-async def test_a_slash_in_the_id_of_a_chat_is_no_other_path(scene: Scene) -> None:
+async def test_a_slash_in_a_chat_id_is_part_of_the_id(scene: Scene) -> None:
     chat = Chat(scene.chat.client, "team/42?x")
     scene.agent.complete(*full_reply("one"))
     await chat.ask(user("u1", "Go on."))
@@ -336,19 +336,19 @@ async def test_a_slash_in_the_id_of_a_chat_is_no_other_path(scene: Scene) -> Non
     assert (await chat.client.post("/api/chat/team%2F42%3Fx/stop")).json() == {"stopped": False}
 
 
-async def test_a_run_of_several_messages_is_one_to_a_client(scene: Scene) -> None:
-    """A network says what it chose in a message of its own each time; a client knows one a stream."""
+async def test_a_run_of_several_messages_is_one_message_for_a_client(scene: Scene) -> None:
+    """A network writes several messages in one run; a client has one message for each stream."""
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
         first, second = full_reply("one "), full_reply("two")
         scene.agent.complete(*first, MessageStart("another", {"place": 2}), *second[1:])
-        heard = await reading.whole()
-    assert text_of(heard.message()) == "one two"
-    assert heard.message().content.metadata == {"place": 2}
+        response = await reading.whole()
+    assert text_of(response.message()) == "one two"
+    assert response.message().content.metadata == {"place": 2}
     stored = (await scene.store.messages.list("c1", MessageFilter(roles=("assistant",)))).items
     assert [text_of(one) for one in stored] == ["one ", "two"]
-    assert stored[0].id == heard.message_id
-    said = {"id": heard.message_id, "role": "assistant", "parts": [{"type": "text", "text": "one two"}]}
+    assert stored[0].id == response.message_id
+    said = {"id": response.message_id, "role": "assistant", "parts": [{"type": "text", "text": "one two"}]}
     async with scene.chat.reading(user("u1", "Go on."), said, user("u2", "And?")) as more:
         scene.agent.complete(*full_reply("three"))
         await more.whole()
-    assert await said_in(scene.store) == ["Go on.", "one ", "two", "And?", "three"]
+    assert await stored_texts(scene.store) == ["Go on.", "one ", "two", "And?", "three"]

@@ -1,4 +1,4 @@
-"""Every request of the table, made; and answers made comparable."""
+"""Sends the requests of the table of cases, and makes responses comparable."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ ABOUT_RUNS: Final = ("/runs", "/chat", "/ag-ui", "/feed")
 
 
 class Comparison(NamedTuple):
-    """One request about something of alice's, and the same about nothing."""
+    """A request about data of alice, and the same request about data that does not exist."""
 
     name: str
     route: Route
@@ -26,20 +26,20 @@ class Comparison(NamedTuple):
     hers: Ids
     nobodys: Ids
     number: int = 0
-    """Which of her threads it is about."""
+    """The index of her thread."""
     threads: int = 1
-    """About how many of them the request is made."""
+    """The number of her threads for which the request is sent."""
 
     @property
     def thread_matters(self) -> bool:
-        """Whether the answer depends on what the run of the thread does."""
+        """Whether the response depends on the run of the thread."""
         return any(word in self.route.path for word in ABOUT_RUNS)
 
 
 def comparisons(place: Harbour) -> Iterator[Comparison]:
-    """All there are: each request of each route, about each of her threads."""
+    """All comparisons: each request of each route, for each of her threads."""
     for route in routes_of(place.app):
-        for number, ask in enumerate(asks_of(route)):
+        for number, ask in enumerate(cases_of(route)):
             varies = "{" in route.path or ask != ask.about(place.hers[0])
             threads = place.hers if varies and route.method != "OPTIONS" else place.hers[:1]
             for place_of, hers in enumerate(threads):
@@ -47,13 +47,13 @@ def comparisons(place: Harbour) -> Iterator[Comparison]:
                 yield Comparison(name, route, ask, hers, nobodys(hers), place_of, len(threads))
 
 
-def asks_of(route: Route) -> tuple[Ask, ...]:
-    """What is asked of a route. The router itself responds to `OPTIONS`."""
+def cases_of(route: Route) -> tuple[Ask, ...]:
+    """The requests of a route. The router itself responds to `OPTIONS`."""
     return CASES[str(route)] if route.method != "OPTIONS" else (Ask(),)
 
 
 async def send(client: httpx.AsyncClient, route: Route, ask: Ask, ids: Ids) -> httpx.Response:
-    """The answer to a request about some ids."""
+    """The response to a request with these ids."""
     filled = ask.about(ids)
     body: dict[str, Any] = {} if filled.json is None else {"json": filled.json}
     if filled.body is not None:
@@ -67,26 +67,26 @@ async def send(client: httpx.AsyncClient, route: Route, ask: Ask, ids: Ids) -> h
     )
 
 
-class Told(NamedTuple):
-    """An answer without what differs from request to request anyway."""
+class MaskedResponse(NamedTuple):
+    """A response without the values that differ between requests."""
 
     status: int
     headers: list[tuple[str, str]]
     body: str
 
 
-def told(answer: httpx.Response, ids: Ids, who: str = "") -> Told:
-    """An answer, its ids and times masked."""
+def masked_response(response: httpx.Response, ids: Ids, who: str = "") -> MaskedResponse:
+    """A response with masked ids and times."""
     headers = [
         (name, masked(value, ids, who))
-        for name, value in answer.headers.multi_items()
+        for name, value in response.headers.multi_items()
         if name not in FOLLOWING_FROM_IDS
     ]
-    return Told(answer.status_code, sorted(headers), masked(answer.text, ids, who))
+    return MaskedResponse(response.status_code, sorted(headers), masked(response.text, ids, who))
 
 
 def masked(text: str, ids: Ids, who: str = "") -> str:
-    """A text with names in the places of ids."""
+    """A text in which ids are replaced by names."""
     for name, value in sorted(ids.items(), key=lambda item: -len(item[1])):
         if len(value) > 2:
             text = text.replace(value, "<message>" if name == "question" else f"<{name}>")

@@ -1,4 +1,4 @@
-"""What is counted of requests, streams and runs."""
+"""Metrics of requests, streams and runs."""
 
 import asyncio
 import re
@@ -47,7 +47,7 @@ def counted(metrics: Metrics) -> MeasuredRequests:
     return MeasuredRequests(routed(get_tower, resume), metrics)
 
 
-async def asked(metrics: Metrics, *paths: str, method: str = "GET") -> None:
+async def send_requests(metrics: Metrics, *paths: str, method: str = "GET") -> None:
     async with client_of(counted(metrics)) as client:
         for path in paths:
             await client.request(method, path)
@@ -58,7 +58,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float | None:
 
 
 async def test_requests_are_counted_by_the_template_of_their_route(metrics: Metrics) -> None:
-    await asked(metrics, "/towers/a", "/towers/b", "/towers/secret", "/elsewhere/1", "/elsewhere/2")
+    await send_requests(metrics, "/towers/a", "/towers/b", "/towers/secret", "/elsewhere/1", "/elsewhere/2")
     count = "partita_requests_total"
     assert value(metrics, count, route="/towers/{tower}", method="GET", status="200") == 2
     assert value(metrics, count, route="/towers/{tower}", method="GET", status="403") == 1
@@ -66,17 +66,17 @@ async def test_requests_are_counted_by_the_template_of_their_route(metrics: Metr
     assert value(metrics, "partita_request_seconds_count", route="/towers/{tower}", method="GET") == 3
 
 
-async def test_labels_stay_few_whatever_is_asked(metrics: Metrics) -> None:
-    await asked(metrics, *(f"/{number}" for number in range(20)))
+async def test_the_number_of_labels_is_limited_for_any_request(metrics: Metrics) -> None:
+    await send_requests(metrics, *(f"/{number}" for number in range(20)))
     for method in ("BREW", "PROPFIND", "X" * 50):
-        await asked(metrics, "/towers/a", method=method)
-    told = exposition(metrics).decode()
-    assert set(re.findall(r'route="([^"]*)"', told)) <= {"(none)", "/towers/{tower}"}
-    assert set(re.findall(r'method="([^"]*)"', told)) == {"GET", "other"}
+        await send_requests(metrics, "/towers/a", method=method)
+    output = exposition(metrics).decode()
+    assert set(re.findall(r'route="([^"]*)"', output)) <= {"(none)", "/towers/{tower}"}
+    assert set(re.findall(r'method="([^"]*)"', output)) == {"GET", "other"}
 
 
 async def test_refusals_are_counted_by_their_reason(metrics: Metrics) -> None:
-    await asked(metrics, "/towers/secret", "/towers/a")
+    await send_requests(metrics, "/towers/secret", "/towers/a")
     metrics.count_refusal(431)
     metrics.count_refusal(404)
     assert value(metrics, "partita_refused_requests_total", reason="not allowed") == 1
@@ -84,8 +84,8 @@ async def test_refusals_are_counted_by_their_reason(metrics: Metrics) -> None:
     assert exposition(metrics).count(b"partita_refused_requests_total{") == 2
 
 
-async def test_streams_are_counted_while_they_are_open_and_by_what_they_send(metrics: Metrics) -> None:
-    await asked(metrics, "/chats/c/stream")
+async def test_open_streams_and_their_events_and_bytes_are_counted(metrics: Metrics) -> None:
+    await send_requests(metrics, "/chats/c/stream")
     assert value(metrics, "partita_open_streams") == 0
     assert value(metrics, "partita_stream_events_total") == 3
     sent = sum([len(piece) async for piece in chunks()])
@@ -93,7 +93,7 @@ async def test_streams_are_counted_while_they_are_open_and_by_what_they_send(met
     assert value(metrics, "partita_stream_seconds_count", route="/chats/{chat}/stream") == 1
 
 
-async def test_an_open_stream_is_seen(metrics: Metrics) -> None:
+async def test_an_open_stream_is_counted(metrics: Metrics) -> None:
     seen: list[float | None] = []
     inside = counted(metrics)
 
@@ -121,8 +121,8 @@ async def test_an_open_stream_is_seen(metrics: Metrics) -> None:
     assert value(metrics, "partita_open_streams") == 0
 
 
-async def test_who_comes_back_is_counted(metrics: Metrics) -> None:
-    await asked(metrics, "/chats/c/stream", "/chats/idle/stream", "/chats/idle/stream")
+async def test_reconnections_are_counted(metrics: Metrics) -> None:
+    await send_requests(metrics, "/chats/c/stream", "/chats/idle/stream", "/chats/idle/stream")
     assert value(metrics, "partita_resumes_total", kind="live") == 1
     assert value(metrics, "partita_resumes_total", kind="idle") == 2
 
@@ -138,29 +138,29 @@ async def test_an_application_that_raises_is_counted(metrics: Metrics) -> None:
     assert value(metrics, "partita_requests_total", route="(none)", method="GET", status="none") == 1
 
 
-async def test_two_applications_count_for_themselves(metrics: Metrics) -> None:
+async def test_two_applications_count_separately(metrics: Metrics) -> None:
     other = Metrics()
-    await asked(metrics, "/towers/a")
+    await send_requests(metrics, "/towers/a")
     assert value(other, "partita_requests_total", route="/towers/{tower}", method="GET", status="200") is None
 
 
-async def test_runs_are_counted_by_how_they_end(store: Store) -> None:
+async def test_runs_are_counted_by_status(store: Store) -> None:
     app = asgi(scripted([says("Hello.")]), store=store)
     chat = {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "hi"}]}]}
     async with app.lifespan(), client_of(app) as client:
-        answer: httpx.Response = await client.post("/api/chat", json=chat)
-    assert "Hello." in answer.text
+        response: httpx.Response = await client.post("/api/chat", json=chat)
+    assert "Hello." in response.text
     assert value(app.metrics, "partita_runs_started_total", agent="scripted") == 1
     assert value(app.metrics, "partita_runs_ended_total", agent="scripted", status="completed") == 1
 
 
-def test_the_process_is_measured_too(metrics: Metrics) -> None:
-    told = exposition(metrics).decode()
-    assert "python_gc_objects_collected_total" in told
-    assert "partita_info" in told
+def test_metrics_of_the_process_are_included(metrics: Metrics) -> None:
+    output = exposition(metrics).decode()
+    assert "python_gc_objects_collected_total" in output
+    assert "partita_info" in output
 
 
-async def test_without_its_package_the_numbers_are_counted_but_cannot_be_read(
+async def test_without_the_package_metrics_are_counted_but_not_readable(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "partita.server.prometheus", None)
@@ -179,7 +179,7 @@ async def test_without_its_package_the_numbers_are_counted_but_cannot_be_read(
     assert app.metrics.requests["/healthz", "GET", "200"] == 1
 
 
-def test_the_package_is_not_loaded_before_the_numbers_are_read() -> None:
+def test_the_package_is_not_imported_before_metrics_are_read() -> None:
     code = "import sys, partita.server.app; print('prometheus_client' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

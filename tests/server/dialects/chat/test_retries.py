@@ -1,4 +1,4 @@
-"""A request that is repeated, because its answer or the end of it was lost, does not call the model again."""
+"""A retried request, whose response was lost, does not call the model again."""
 
 from collections.abc import AsyncIterator
 
@@ -17,7 +17,7 @@ from tests.runtime.agent.models import Model, reply
 from tests.runtime.session.controlled_agent import ControlledAgent, partial_reply
 from tests.server.conftest import Serve, client_of
 
-from .chat_client import Chat, Heard, shown, user
+from .chat_client import Chat, ChatResponse, shown, user
 
 
 @pytest.fixture
@@ -32,62 +32,66 @@ async def chat(store: Store, model: Model) -> AsyncIterator[Chat]:
         yield Chat(client)
 
 
-def said_by(heard: Heard) -> str:
-    return text_of(heard.message())
+def text_in(response: ChatResponse) -> str:
+    return text_of(response.message())
 
 
 async def runs_of(store: Store) -> list[str]:
     return [run.status for run in (await store.runs.list(RunFilter(thread_id="c1"))).items]
 
 
-async def test_a_message_that_is_sent_again_after_its_answer(chat: Chat, store: Store) -> None:
+async def test_a_message_retried_after_its_response_gives_the_same_response(chat: Chat, store: Store) -> None:
     first = await chat.ask(user("u1", "One?"))
     again = await chat.ask(user("u1", "One?"))
-    assert (again.run_id, again.message_id, said_by(again)) == (first.run_id, first.message_id, "Answer 1.")
+    assert (again.run_id, again.message_id, text_in(again)) == (
+        first.run_id,
+        first.message_id,
+        "Answer 1.",
+    )
     assert isinstance(again.chunks[-1], MessageFinish)
     assert await runs_of(store) == ["completed"]
 
 
-async def test_a_later_message_that_is_sent_again(chat: Chat, store: Store) -> None:
+async def test_a_later_message_can_be_retried(chat: Chat, store: Store) -> None:
     await chat.ask(user("u1", "One?"))
     answer = shown((await store.messages.list("c1")).items[-1])
     sent = (user("u1", "One?"), answer, user("u2", "Two?"))
-    assert [said_by(await chat.ask(*sent)) for _ in range(2)] == ["Answer 2.", "Answer 2."]
+    assert [text_in(await chat.ask(*sent)) for _ in range(2)] == ["Answer 2.", "Answer 2."]
     assert await runs_of(store) == ["completed", "completed"]
 
 
-async def test_what_is_not_a_repeated_request_is_answered(chat: Chat, store: Store) -> None:
+async def test_a_request_that_is_not_a_retry_gets_a_new_response(chat: Chat, store: Store) -> None:
     await chat.ask(user("u1", "One?"))
-    assert said_by(await chat.ask(user("u1", "Another?"))) == "Answer 2."  # other words
-    assert said_by(await chat.ask(user("u1", "Another?"), messageId="u1")) == "Answer 3."  # edited, unchanged
+    assert text_in(await chat.ask(user("u1", "Another?"))) == "Answer 2."  # another text
+    assert text_in(await chat.ask(user("u1", "Another?"), messageId="u1")) == "Answer 3."  # edited, unchanged
     await chat.ask(user("u2", "Two?"))
     assert len(await runs_of(store)) == 4
 
 
-async def test_an_answer_that_failed_is_asked_for_again(store: Store) -> None:
+async def test_a_failed_response_is_generated_again(store: Store) -> None:
     app = asgi(Model([RuntimeError("out of breath")], reply("Better.")), store=store)
     async with app.lifespan(), client_of(app) as client:
         chat = Chat(client)
         await chat.ask(user("u1", "One?"))
         (status,) = await runs_of(store)
         assert status == "failed"
-        assert said_by(await chat.ask(user("u1", "One?"))) == "Better."
+        assert text_in(await chat.ask(user("u1", "One?"))) == "Better."
 
 
-async def test_a_key_makes_any_request_safe_to_repeat(chat: Chat, store: Store) -> None:
+async def test_an_idempotency_key_makes_any_request_safe_to_retry(chat: Chat, store: Store) -> None:
     await chat.ask(user("u1", "One?"))
     how = {"trigger": "regenerate-message", "headers": {"idempotency-key": "k1"}}
     first = await chat.ask(user("u1", "One?"), **how)
     again = await chat.ask(user("u1", "One?"), **how)
-    assert (said_by(first), again.run_id, said_by(again)) == ("Answer 2.", first.run_id, "Answer 2.")
+    assert (text_in(first), again.run_id, text_in(again)) == ("Answer 2.", first.run_id, "Answer 2.")
     other = await chat.ask(user("u1", "One?"), **{**how, "headers": {"idempotency-key": "k2"}})
-    assert said_by(other) == "Answer 3."
+    assert text_in(other) == "Answer 3."
     elsewhere = await Chat(chat.client, "c2").ask(user("v1", "One?"), headers={"idempotency-key": "k1"})
-    assert said_by(elsewhere) == "Answer 4."
+    assert text_in(elsewhere) == "Answer 4."
     assert len(await runs_of(store)) == 3
 
 
-async def test_a_key_is_followed_while_its_run_is_at_work(store: Store, serve: Serve) -> None:
+async def test_a_retry_with_a_key_follows_the_active_run(store: Store, serve: Serve) -> None:
     agent = ControlledAgent()
     async with httpx.AsyncClient(base_url=await serve(asgi(agent, store=store)), timeout=20) as client:
         chat = Chat(client)
@@ -98,12 +102,12 @@ async def test_a_key_is_followed_while_its_run_is_at_work(store: Store, serve: S
         async with chat.reading(user("u1", "Go on."), trigger="regenerate-message") as other:
             await other.until("one ")
             agent.complete(TextDelta("t", "two"))
-            assert said_by(await other.whole()) == "one two"
+            assert text_in(await other.whole()) == "one two"
     assert await runs_of(store) == ["completed"]
 
 
 async def with_output(chat: Chat, store: Store) -> tuple[JsonObject, JsonObject]:
-    """A question, and its answer with the output of the client's tool."""
+    """A question, and its response with the output of the client's tool."""
     question = user("u1", "Buy.")
     await chat.ask(question)
     waiting = (await store.messages.list("c1")).items[-1]
@@ -116,7 +120,7 @@ async def with_output(chat: Chat, store: Store) -> tuple[JsonObject, JsonObject]
 PICK = client_tool("pick", "Let the user pick.", {"type": "object"})
 
 
-async def test_an_output_that_is_sent_again_after_the_answer(store: Store) -> None:
+async def test_an_output_retried_after_the_response_gives_the_same_response(store: Store) -> None:
     model = Model(reply("Pick one.", ("pick", {})), reply("Red it is."), reply("Again?"))
     app = asgi(Agent(model, tools=[PICK], store=store), store=store)
     async with app.lifespan(), client_of(app) as client:
@@ -129,7 +133,7 @@ async def test_an_output_that_is_sent_again_after_the_answer(store: Store) -> No
     assert len(await runs_of(store)) == 2
 
 
-async def test_an_output_that_is_sent_again_while_it_is_answered(store: Store, serve: Serve) -> None:
+async def test_an_output_retried_during_the_run_follows_it(store: Store, serve: Serve) -> None:
     agent = ControlledAgent()
     first = Agent(Model(reply("Pick one.", ("pick", {}))), tools=[PICK], store=store)
     app = asgi({"one": first, "two": agent}, store=store)
@@ -142,7 +146,7 @@ async def test_an_output_that_is_sent_again_while_it_is_answered(store: Store, s
         async with chat.reading(*sent, agent="two") as again:
             await again.until("Red ")
             agent.complete(TextDelta("t", "it is."))
-            heard = await again.whole()
-    assert "".join(one.delta for one in heard.chunks if isinstance(one, TextDelta)) == "Red it is."
-    assert not any(isinstance(one, ToolOutputAvailable) for one in heard.chunks)
+            response = await again.whole()
+    assert "".join(one.delta for one in response.chunks if isinstance(one, TextDelta)) == "Red it is."
+    assert not any(isinstance(one, ToolOutputAvailable) for one in response.chunks)
     assert len(await runs_of(store)) == 2

@@ -1,4 +1,4 @@
-"""Requests that once made the server stumble, or told somebody of others."""
+"""Requests that caused a server error or leaked data of other owners before a fix."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ V4: JsonObject = {
     "from": "ai-sdk-ui-v4",
 }
 
-STUMBLED: dict[str, tuple[str, str, Any]] = {
+ONCE_FAILED: dict[str, tuple[str, str, Any]] = {
     "a slash in an id before a number": ("PUT", "/api/threads/a%2Fb/messages/m/parts/0", {"type": "text"}),
     "a type that is an object": ("POST", "/api/fold", FOLD),
     "a type that is a list": ("POST", "/api/convert", CONVERT),
@@ -38,19 +38,19 @@ STUMBLED: dict[str, tuple[str, str, Any]] = {
 }
 
 
-@each_row(("method", "path", "body"), STUMBLED.values(), ids=STUMBLED)
-async def test_an_odd_request_is_answered(
+@each_row(("method", "path", "body"), ONCE_FAILED.values(), ids=ONCE_FAILED)
+async def test_an_unusual_request_causes_no_server_error(
     client: httpx.AsyncClient, method: str, path: str, body: Any
 ) -> None:
     assert (await client.request(method, path, json=body)).status_code < 500
 
 
-async def test_files_whose_names_look_like_our_folders_are_taken(client: httpx.AsyncClient) -> None:
+async def test_files_with_names_of_internal_folders_are_accepted(client: httpx.AsyncClient) -> None:
     files = [("file", (name, b"{}", "application/json")) for name in ("2", "x", "x", ".2", "x")]
     assert (await client.post("/api/import", files=files)).status_code < 500
 
 
-async def test_how_well_something_matches_does_not_tell_what_others_have(store: Store) -> None:
+async def test_search_scores_do_not_depend_on_data_of_other_owners(store: Store) -> None:
     async def score() -> float:
         async with client_of(app) as client:
             found = (await client.get("/api/search?q=lighthouse", headers={"x-user": "bob"})).json()
@@ -58,14 +58,14 @@ async def test_how_well_something_matches_does_not_tell_what_others_have(store: 
         return float(hit["score"])
 
     app = asgi(store=store, user=user_in_header, routes="all")
-    await _say(store, "bob", "the lighthouse", *["the harbour"] * 20)  # so that the word is rare
+    await _store_messages(store, "bob", "the lighthouse", *["the harbour"] * 20)  # so that the word is rare
     async with app.lifespan():
         alone = await score()
-        await _say(store, "alice", *["the lighthouse"] * 50)
+        await _store_messages(store, "alice", *["the lighthouse"] * 50)
         assert await score() == alone
 
 
-async def _say(store: Store, owner: str, *words: str) -> None:
+async def _store_messages(store: Store, owner: str, *words: str) -> None:
     own = store.scoped(owner)
     await own.threads.create("t")
     said = [UserMessage(id=f"m{number}", content=text) for number, text in enumerate(words)]

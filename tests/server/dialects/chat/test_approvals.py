@@ -1,4 +1,4 @@
-"""An agent that asks in the middle of its work: the stream ends there, and goes on with the answer."""
+"""An agent that waits for an approval during its run: the stream ends, and continues after the decision."""
 
 from collections.abc import AsyncIterator
 
@@ -10,7 +10,7 @@ from partita.store.store import Store
 from partita.store.values import RunFilter
 from partita.types.chunks import MessageStart
 from partita.types.messages import AssistantMessage, ToolCallPart, text_of
-from tests.server.clients.agents import Asking
+from tests.server.clients.agents import ApprovalAgent
 from tests.server.conftest import Serve
 
 from .chat_client import Chat, shown, user
@@ -18,20 +18,20 @@ from .chat_client import Chat, shown, user
 
 @pytest.fixture
 async def chat(store: Store, serve: Serve) -> AsyncIterator[Chat]:
-    app = asgi(Asking(), store=store)
+    app = asgi(ApprovalAgent(), store=store)
     async with httpx.AsyncClient(base_url=await serve(app), timeout=30) as client:
         yield Chat(client)
 
 
 @pytest.mark.parametrize(("approved", "state"), [(True, "output-available"), (False, "output-denied")])
-async def test_the_answer_goes_on_where_it_asked(
+async def test_the_response_continues_after_the_decision(
     chat: Chat, store: Store, approved: bool, state: str
 ) -> None:
-    asked = await chat.ask(user("u1", "Clean up."))  # it ends, though the run goes on
-    waiting = asked.message()
+    first = await chat.ask(user("u1", "Clean up."))  # it ends, although the run continues
+    waiting = first.message()
     (run,) = (await store.runs.list(RunFilter(thread_id="c1", status=("running",)))).items
     async with chat.resuming() as again:
-        assert (await again.whole()).chunks == asked.chunks
+        assert (await again.whole()).chunks == first.chunks
     copy = shown(waiting)
     call = copy["parts"][-1]
     call |= {"state": "approval-responded", "approval": {"id": "a1", "approved": approved}}
