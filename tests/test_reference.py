@@ -9,11 +9,13 @@ import httpx
 from docs.generator.curl import SERVER, curl
 from docs.generator.http_page import openapi, operations
 from docs.generator.pages import PAGES, format_navigation
+from docs.generator.python_page import MODULES
 from partita.server.app import asgi
 from partita.types.json import JsonObject
 from tests.docs.test_links import broken_links, page_text
 from tests.server.conftest import client_of, says, scripted
 from tests.tables import each_row
+from tests.test_surface import PACKAGES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -24,6 +26,10 @@ def test_a_reference_page_has_no_broken_links(name: str) -> None:
     text = page_text(name)
     assert text.startswith("# ")
     assert broken_links(DOCS / name, text) == []
+
+
+def test_the_reference_of_python_has_every_public_module() -> None:
+    assert set(MODULES) == set(PACKAGES)
 
 
 def test_the_navigation_has_every_page_once() -> None:

@@ -27,9 +27,10 @@ MODULES: Mapping[str, str] = {
     "partita.formats": (
         "Messages of other libraries and services: [the formats](formats.md), and what each keeps."
     ),
+    "partita.formats.core": "What formats are built from. [How to write one](../apps/own-format.md).",
     "partita.logs": "Reading and following the logs of coding agents. [The guide](../logs.md).",
     "partita.store": "Threads, messages, runs and their logs. [The guide](../store.md).",
-    "partita.importers": "Importing the logs of coding agents into the store. [The guide](../logs.md).",
+    "partita.importers": "Importing logs, databases of other systems and messages into the store.",
     "partita.agents": "Models and agents with tools, approvals and networks. [The guide](../agents.md).",
     "partita.replay": "Replaying, comparing and decoding recorded runs.",
     "partita.server": "The HTTP server. [The guide](../server.md).",
