@@ -1,1 +1,1 @@
-"""Questions about speed and memory, one file each, rivals beside us in the same run."""
+"""Benchmarks of speed and memory, one question for each file, with other libraries in the same run."""

@@ -1,6 +1,6 @@
 """Run every benchmark: `python -m benchmarks`.
 
-`python -m benchmarks formats` runs the one of the formats alone, and takes options.
+`python -m benchmarks formats` runs only that of the formats, and takes options.
 """
 
 import sys

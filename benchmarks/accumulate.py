@@ -1,6 +1,6 @@
-"""How long does a stream take to become a message, ours beside `readUIMessageStream` of ai 7?
+"""How long does it take to fold a stream into a message, compared with `readUIMessageStream` of ai 7?
 
-Caveats: `ai` gives a snapshot after every chunk and cannot be told not to; we are measured both ways,
+Caveats: `ai` always makes a snapshot after every chunk; ours is measured both ways,
 reading the message once at the end (as a server does) and after every chunk (as a page does).
 Chunks are parsed objects on both sides. One machine, one run; only the ratios mean something.
 """
@@ -21,11 +21,11 @@ from .table import print_table
 
 SCRIPT = Path(__file__).with_suffix(".mjs")
 LIMIT_OF_REAL = 4_000
-"""The real package is not asked for longer streams of input or after a big part: they take minutes."""
+"""`ai` is not measured with longer streams of input or after a large part: they take minutes."""
 
 
 def fold(chunks: Sequence[Chunk], *, watched: bool) -> float:
-    """Seconds to fold a stream; watched means that someone looks at the message after every chunk."""
+    """Seconds to fold a stream; with `watched`, a snapshot is taken after every chunk."""
     begin = time.perf_counter()
     accumulator = Accumulator()
     for chunk in chunks:
@@ -36,7 +36,7 @@ def fold(chunks: Sequence[Chunk], *, watched: bool) -> float:
 
 
 def peak_memory(chunks: Sequence[Chunk]) -> int:
-    """The bytes that folding a stream takes at most, beside the chunks themselves."""
+    """The peak memory of folding a stream, without the chunks themselves."""
     tracemalloc.start()
     fold(chunks, watched=False)
     peak = tracemalloc.get_traced_memory()[1]
@@ -75,7 +75,7 @@ def main() -> None:
             ]
         )
     print_table(
-        "A stream becomes a message (µs per delta)",
+        "Folding a stream into a message (µs per delta)",
         ["stream", "deltas", "ours", "ours, watched", "ai 7", "faster", "faster, watched", "bytes per delta"],
         rows,
     )

@@ -1,4 +1,4 @@
-"""What does a command cost before it does anything, in CPU time over the bare interpreter?"""
+"""What is the start-up cost of a command, in CPU time above that of the bare interpreter?"""
 
 import os
 import resource
@@ -26,7 +26,7 @@ RUNS = 9
 
 
 def milliseconds(program: str, arguments: Sequence[str], environment: Mapping[str, str]) -> float:
-    """The least CPU time of a fresh interpreter that runs a program."""
+    """The minimal CPU time of a new interpreter that runs a program."""
     return min(_once([sys.executable, "-c", program, *arguments], environment) for _ in range(RUNS))
 
 

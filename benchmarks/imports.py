@@ -1,4 +1,4 @@
-"""What does `import partita` cost, in CPU time over the bare interpreter?"""
+"""What does `import partita` cost, in CPU time above that of the bare interpreter?"""
 
 import resource
 import subprocess
@@ -18,7 +18,7 @@ RUNS = 15
 
 
 def milliseconds(statement: str) -> float:
-    """The least CPU time of a fresh interpreter that runs a statement."""
+    """The minimal CPU time of a new interpreter that runs a statement."""
     return min(_once(statement) for _ in range(RUNS))
 
 

@@ -1,6 +1,6 @@
-"""What reading a log cannot be faster than: its lines decoded and kept, and the values that come out made.
+"""The lower bound for reading a log: decode and keep its lines, and construct the resulting values.
 
-    python -m benchmarks.log_floor [FOLDER]     (default: sessions made up here; FOLDER: with real ones)
+    python -m benchmarks.log_floor [FOLDER]     (default: generated sessions; FOLDER: with real ones)
 
 Nothing is found out here: the values are made of fields that are known already.
 """
@@ -15,7 +15,7 @@ import msgspec
 from partita.logs.log_reader import LogReader
 from partita.logs.sources.registry import log_format
 
-from .log_homes import logs_of, made_up
+from .log_homes import generated, logs_of
 from .logs import best_of, decode, read_all
 from .table import print_table
 
@@ -25,13 +25,18 @@ Plan = Callable[[], Any]
 def main() -> None:
     """Measure everything."""
     source = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    logs = [data for _, data in (made_up(1) if source is None else logs_of(source))]
+    logs = [data for _, data in (generated(1) if source is None else logs_of(source))]
     lines = [line for data in logs for line in data.split(b"\n") if line]
     plans = [[plan_for(message) for message in messages_of(data)] for data in logs]
     bare, kept, made, ours = best_of(
         lambda: decode(lines), lambda: keep(logs), lambda: make(logs, plans), lambda: read_all(logs)
     )
-    rows = (("decoded, nothing kept", bare), ("and kept", kept), ("and values made", made), ("read", ours))
+    rows = (
+        ("decoded, nothing kept", bare),
+        ("and kept", kept),
+        ("and values constructed", made),
+        ("read", ours),
+    )
     print_table(
         f"{len(logs)} logs, {len(lines):,} lines, one process",
         ["what", "µs a line", "ratio"],
@@ -47,7 +52,7 @@ def messages_of(data: bytes) -> list[Any]:
 
 
 def plan_for(value: Any) -> Plan:
-    """What makes a value again, with all that is ours in it. JSON is taken as it is."""
+    """A function that constructs a value again, with all values of our types in it."""
     if is_tuple(value):
         items = [plan_for(item) for item in value]
         return lambda: tuple([item() for item in items])
@@ -67,19 +72,19 @@ def plan_for(value: Any) -> Plan:
 
 
 def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
-    """Whether a value is a tuple, of whatever."""
+    """Whether a value is a tuple of any type."""
     return isinstance(value, tuple)
 
 
 def keep(logs: list[bytes]) -> None:
-    """Decode every line, and keep what it says until the end of its log."""
+    """Decode every line, and keep the result until the end of its log."""
     decoder = msgspec.json.Decoder()
     for data in logs:
         _ = [decoder.decode(line) for line in data.split(b"\n") if line]
 
 
 def make(logs: list[bytes], plans: list[list[Plan]]) -> None:
-    """Decode and keep, and make the messages."""
+    """Decode and keep, and construct the messages."""
     decoder = msgspec.json.Decoder()
     for data, wanted in zip(logs, plans, strict=True):
         _ = [decoder.decode(line) for line in data.split(b"\n") if line], [plan() for plan in wanted]

@@ -1,4 +1,4 @@
-"""A home with the logs of Claude Code in it: made up, or a folder of real ones, as often as it takes."""
+"""A home directory with logs of Claude Code: generated, or copies of the logs in a folder."""
 
 import gzip
 import hashlib
@@ -18,10 +18,10 @@ IDS = (b'"msg_', b'"toolu_', b'"req_')
 
 
 def make_home(home: Path, size: int, source: Path | None) -> int:
-    """Fill a home with about `size` bytes of logs; gives how many bytes there are."""
+    """Fill a home with about `size` bytes of logs. Returns the number of bytes."""
     total = number = 0
     while total < size:
-        for name, data in logs_of(source) if source else made_up(number):
+        for name, data in logs_of(source) if source else generated(number):
             path = home / ".claude" / "projects" / f"-bench-{number}" / name_for(name, data, number)
             path.parent.mkdir(parents=True, exist_ok=True)
             renewed = renew(data, number)
@@ -45,7 +45,7 @@ def logs_of(folder: Path) -> Iterator[tuple[Path, bytes]]:
 
 
 def name_for(name: Path, data: bytes, number: int) -> Path:
-    """Where a session's copy goes: sub-agents stay below the session they belong to."""
+    """The path of a copy: sub-agents stay below their session."""
     stem = name.name.partition(".")[0]
     if stem.startswith("agent-"):
         above = [part for part in name.parts if UUID.fullmatch(part.encode())]
@@ -57,7 +57,7 @@ def name_for(name: Path, data: bytes, number: int) -> Path:
 
 
 def renew(data: bytes, number: int) -> bytes:
-    """The same log under other ids, so that nobody takes it for a copy."""
+    """The same log with other ids, so that it is not taken for a copy."""
     data = UUID.sub(lambda match: _renewed(match.group(), number), data)
     for prefix in IDS:
         data = data.replace(prefix, prefix + b"%dx" % number)
@@ -69,15 +69,15 @@ def _renewed(uuid: bytes, number: int) -> bytes:
     return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}".encode()
 
 
-def made_up(seed: int) -> Iterator[tuple[Path, bytes]]:
-    """Sessions in the manner of a coding agent: prompts, answers, calls, outputs."""
+def generated(seed: int) -> Iterator[tuple[Path, bytes]]:
+    """Sessions like those of a coding agent: prompts, responses, calls, outputs."""
     for number in range(20):
         random = Random(seed * 1000 + number)
         session = _renewed(b"%d" % number, seed).decode()
-        yield Path(f"{session}.jsonl"), made_up_session(random, session, random.randrange(5, 40))
+        yield Path(f"{session}.jsonl"), generated_session(random, session, random.randrange(5, 40))
 
 
-def made_up_session(random: Random, session: str, turns: int) -> bytes:
+def generated_session(random: Random, session: str, turns: int) -> bytes:
     """One session."""
     lines: list[bytes] = []
     parent: str | None = None

@@ -1,6 +1,6 @@
-"""How fast are logs read and brought in? The same files for everyone, in one run, beside tools of the field.
+"""How fast are logs read and imported? All tools get the same files in one run.
 
-    python -m benchmarks.logs [FOLDER]     (default: sessions made up here; FOLDER: with those of Claude Code)
+    python -m benchmarks.logs [FOLDER]     (default: generated sessions; FOLDER: with those of Claude Code)
 
 Rivals are measured when they are there: `agentsview` and `claude-code-log` (PyPI), `ccusage` (npm, 17), in
 $PARTITA_RIVALS or on the PATH. agentsview keeps less than we do (no raw lines); ccusage counts tokens alone.
@@ -22,7 +22,7 @@ import msgspec
 from partita.logs.log_reader import LogReader
 from partita.logs.sources.registry import log_format
 
-from .log_homes import made_up_session, make_home
+from .log_homes import generated_session, make_home
 from .table import print_table
 
 SIZE = 55_000_000
@@ -37,7 +37,7 @@ def main() -> None:
         home = Path(folder) / "home"
         size = make_home(home, SIZE, source)
         files = sorted((home / ".claude" / "projects").rglob("*.jsonl"))
-        print(f"{len(files)} files, {size / 1e6:.1f} MB, {'real' if source else 'made up'}")
+        print(f"{len(files)} files, {size / 1e6:.1f} MB, {'real' if source else 'generated'}")
         print_parse(files)
         print_imports(home, Path(folder), size)
         print_again(Path(folder))
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def print_parse(files: list[Path]) -> None:
-    """Our reading beside nothing but decoding the same lines."""
+    """Reading, compared with decoding the same lines only."""
     logs = [path.read_bytes() for path in files]
     lines = [line for data in logs for line in data.split(b"\n") if line]
     size = sum(map(len, logs))
@@ -69,14 +69,14 @@ def print_parse(files: list[Path]) -> None:
 
 
 def decode(lines: list[bytes]) -> None:
-    """Decode every line, and forget it."""
+    """Decode every line, and drop the result."""
     decoder = msgspec.json.Decoder()
     for line in lines:
         decoder.decode(line)
 
 
 def read_all(logs: list[bytes]) -> None:
-    """Make messages of every log."""
+    """Read the messages of every log."""
     format_ = log_format("claude-code-log")
     for data in logs:
         reading = LogReader(format_, "t")
@@ -87,7 +87,7 @@ def read_all(logs: list[bytes]) -> None:
 
 
 def best_of(*works: Callable[[], None]) -> list[float]:
-    """The best times of works, done in turns so that each meets the same weather."""
+    """The best time of each function, measured in turns so that all have the same conditions."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(ROUNDS + 1):
         for work, seconds in zip(works, times, strict=True):
@@ -97,11 +97,11 @@ def best_of(*works: Callable[[], None]) -> list[float]:
     return [min(seconds[1:]) for seconds in times]
 
 
-# Bringing in
+# Importing
 
 
 def print_imports(home: Path, folder: Path, size: int) -> None:
-    """The whole way, as a command, beside the commands of others."""
+    """The import as a command, compared with the commands of other tools."""
     contenders = list(commands(home, folder))
     times: dict[str, list[float]] = {name: [] for name, *_ in contenders}
     for _ in range(ROUNDS + 1):
@@ -118,11 +118,11 @@ def print_imports(home: Path, folder: Path, size: int) -> None:
         [name, f"{min(each[1:]):.2f}", f"{size / min(each[1:]) / 1e6:.1f}", f"{min(each[1:]) / ours:.2f}"]
         for name, each in times.items()
     ]
-    print_table("bringing in, as commands", ["command", "seconds", "MB/s", "× ours"], rows)
+    print_table("importing, as commands", ["command", "seconds", "MB/s", "× ours"], rows)
 
 
 def commands(home: Path, folder: Path) -> Iterator[tuple[str, list[str], dict[str, str], Path]]:
-    """Our command and those of rivals that are there: what to run, where, and what to clear before."""
+    """Our command and those of installed rivals: what to run, where, and what to delete before."""
     plain = {"PATH": os.environ["PATH"], "HOME": str(home)}
     ours = folder / "ours"
     store = {**plain, "PARTITA_STORE": f"sqlite:///{ours}/store.db"}
@@ -140,16 +140,16 @@ def commands(home: Path, folder: Path) -> Iterator[tuple[str, list[str], dict[st
 
 
 def rival(name: str) -> str | None:
-    """Where a rival's command is."""
+    """The path of a rival's command."""
     places = os.environ.get("PARTITA_RIVALS", "")
     return shutil.which(name, path=os.pathsep.join(filter(None, [places, os.environ["PATH"]])))
 
 
-# Nothing new, and much of it
+# Many files without news
 
 
 def print_again(folder: Path) -> None:
-    """A thousand files that were read before."""
+    """A thousand files that were imported before."""
     home = folder / "thousand"
     make_files(home, 1000)
     environment = {
@@ -168,18 +168,18 @@ def print_again(folder: Path) -> None:
 
 
 def make_files(home: Path, count: int) -> None:
-    """So many small sessions, at rest for a while."""
+    """This many small sessions, not modified for a while."""
     folder = home / ".claude" / "projects" / "-bench"
     folder.mkdir(parents=True)
     for number in range(count):
         session = f"{number:08x}-0000-4000-8000-000000000000"
         path = folder / f"{session}.jsonl"
-        path.write_bytes(made_up_session(Random(number), session, 2))
+        path.write_bytes(generated_session(Random(number), session, 2))
         os.utime(path, (1_700_000_000, 1_700_000_000))
 
 
 def print_memory(folder: Path) -> None:
-    """The most memory that reading takes, for a file and for one ten times as long."""
+    """The peak memory of reading a file, and one ten times as long."""
     rows: list[list[str]] = []
     for turns in (400, 4000):
         path = folder / f"{turns}.jsonl"
@@ -203,7 +203,7 @@ def write_long(path: Path, turns: int) -> None:
     with path.open("wb") as file:
         for part in range(turns // 40):
             session = f"{part:08x}-0000-4000-8000-000000000000"
-            file.write(made_up_session(Random(part), session, 40))
+            file.write(generated_session(Random(part), session, 40))
 
 
 if __name__ == "__main__":

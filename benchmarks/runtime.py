@@ -1,4 +1,4 @@
-"""What durability costs: events through a session, beside the same events folded in memory.
+"""What does durability cost? Events through a session, compared with the same events folded in memory.
 
     python -m benchmarks.runtime
 
@@ -45,8 +45,8 @@ IDLE_RUNS = 1000
 SHORT_RUNS, KNOWN_MESSAGES, AT_ONCE = 1000, 20, 16
 
 
-class Talker:
-    """An agent that says so many words, as fast as it is read, or so many a second."""
+class TextAgent:
+    """An agent that emits this many words, as fast as they are read or at a rate."""
 
     name = "talker"
 
@@ -77,8 +77,8 @@ class Talker:
         yield CompleteEvent()
 
 
-class Sleeper:
-    """An agent that begins, and then waits to be told to stop."""
+class WaitingAgent:
+    """An agent that starts, and waits until it is stopped."""
 
     name = "sleeper"
 
@@ -94,14 +94,14 @@ class Sleeper:
         await asyncio.Event().wait()
 
 
-class Answerer:
-    """An agent that says three chunks at once; it ends when it is told that they were heard, if it waits."""
+class ShortAgent:
+    """An agent that emits three chunks. With `waits` it ends once they were received."""
 
     name = "answerer"
 
     def __init__(self, *, waits: bool) -> None:
         self._waits = waits
-        self.heard = asyncio.Event()
+        self.received = asyncio.Event()
         self.done = 0.0
 
     async def invoke(
@@ -115,7 +115,7 @@ class Answerer:
         for chunk in (MessageStart(), TextStart("0"), TextDelta("0", "Beans.")):
             yield ChunkEvent(chunk=chunk)
         if self._waits:
-            await self.heard.wait()
+            await self.received.wait()
         self.done = perf_counter()
         yield CompleteEvent()
 
@@ -128,19 +128,19 @@ def _words(count: int) -> list[tuple[Chunk, str]]:
 
 
 class Measured(NamedTuple):
-    """What came of many runs at once."""
+    """The measurements of many concurrent runs."""
 
     events: int
     starting: float
-    """Seconds until all runs were stored and at work."""
+    """Seconds until all runs were stored and active."""
     speaking: float
-    """Seconds from the first word to the end of the last run, its message stored."""
+    """Seconds from the first chunk to the end of the last run, including its message."""
     late: list[float]
-    """Of each run, the seconds that its slowest event was on its way."""
+    """For each run, the latency of its slowest event in seconds."""
 
 
-async def through_session(session: Session, agent: Talker, runs: int) -> Measured:
-    """Start runs, let all speak at once, and read them to their end."""
+async def through_session(session: Session, agent: TextAgent, runs: int) -> Measured:
+    """Start runs, let all emit at once, and read them to their end."""
     began = perf_counter()
     started = await asyncio.gather(
         *(session.start(agent, f"thread-{number}", "Go.") for number in range(runs))
@@ -155,7 +155,7 @@ async def through_session(session: Session, agent: Talker, runs: int) -> Measure
 
 
 async def _read(session: Session, run_id: str) -> tuple[int, float]:
-    """How many events of a run were shown, and the longest that one of them was on its way."""
+    """The number of events that a reader received, and the longest latency of one."""
     count, latest = 0, 0.0
     async for seen in session.follow(run_id):
         count += len(seen)
@@ -163,8 +163,8 @@ async def _read(session: Session, run_id: str) -> tuple[int, float]:
     return count, latest
 
 
-async def in_memory(agent: Talker, runs: int) -> tuple[int, float]:
-    """The same events, folded and thrown away."""
+async def in_memory(agent: TextAgent, runs: int) -> tuple[int, float]:
+    """The same events, folded and dropped."""
     began, count = perf_counter(), 0
     for _ in range(runs):
         accumulator = Accumulator(id="m")
@@ -177,10 +177,10 @@ async def in_memory(agent: Talker, runs: int) -> tuple[int, float]:
 
 
 async def throughput() -> None:
-    """Events a second, one run and a hundred at once."""
+    """Events per second, of one run and of a hundred concurrent ones."""
     rows: list[tuple[str, ...]] = []
     for runs, words in ((1, 50_000), (100, 1000)):
-        agent = Talker(words)
+        agent = TextAgent(words)
         with tempfile.TemporaryDirectory() as folder:
             async with await open_store(f"sqlite:///{folder}/a.db") as store, Session(store) as session:
                 stored = await through_session(session, agent, runs)
@@ -192,8 +192,8 @@ async def throughput() -> None:
 
 
 async def slow_runs() -> None:
-    """A thousand runs of twenty chunks a second: whether any falls behind."""
-    agent = Talker(SLOW_CHUNKS, SLOW_RATE)
+    """A thousand runs of twenty chunks per second each: does any fall behind?"""
+    agent = TextAgent(SLOW_CHUNKS, SLOW_RATE)
     with tempfile.TemporaryDirectory() as folder:
         async with await open_store(f"sqlite:///{folder}/b.db") as store, Session(store) as session:
             measured = await through_session(session, agent, SLOW_RUNS)
@@ -210,42 +210,42 @@ async def slow_runs() -> None:
 
 
 async def idle_runs() -> None:
-    """Memory of runs that wait."""
+    """The memory of idle runs."""
     with tempfile.TemporaryDirectory() as folder:
         async with await open_store(f"sqlite:///{folder}/c.db") as store, Session(store) as session:
-            await session.start(Sleeper(), "first", "Go.")
+            await session.start(WaitingAgent(), "first", "Go.")
             gc.collect()
             before = _memory()
             for number in range(IDLE_RUNS):
-                await session.start(Sleeper(), f"idle-{number}", "Go.")
+                await session.start(WaitingAgent(), f"idle-{number}", "Go.")
             gc.collect()
             each = (_memory() - before) / IDLE_RUNS
     print_table("Memory", ("", ""), [(f"each of {IDLE_RUNS:,} idle runs", f"{each / 1024:.1f} KiB")])
 
 
 class Times(NamedTuple):
-    """Seconds of one short run."""
+    """The times of one short run, in seconds."""
 
     first: float
-    """From the call of `start` to the first chunk that its reader is given."""
+    """From the call of `start` to the first chunk at its reader."""
     ending: float
-    """From the agent's end to the end of the run, its message stored."""
+    """From the end of the agent to the end of the run, including its message."""
 
 
 async def short_run(session: Session, thread_id: str, *, waits: bool) -> Times:
     """Start a run and read it to its end."""
-    agent, first = Answerer(waits=waits), 0.0
+    agent, first = ShortAgent(waits=waits), 0.0
     began = perf_counter()
     run = await session.start(agent, thread_id, "What grows there?", resource_id="somebody")
     async for seen in session.follow(run.id):
         first = first or perf_counter() - began
         if seen[-1].seq == 3:
-            agent.heard.set()
+            agent.received.set()
     return Times(first, perf_counter() - agent.done)
 
 
 async def short_runs() -> None:
-    """How long a run takes to begin and to end, and how many can do both in a second."""
+    """How long does a run take to start and to end, and how many fit into a second?"""
     rows: list[tuple[str, ...]] = []
     with tempfile.TemporaryDirectory() as folder:
         async with await open_store(f"sqlite:///{folder}/d.db") as store, Session(store) as session:
@@ -262,7 +262,7 @@ async def short_runs() -> None:
 
 
 async def _talk(store: Store, thread_id: str) -> None:
-    """A thread in which something was said."""
+    """A thread with messages."""
     await store.threads.create(thread_id)
     said: list[Message] = []
     for number in range(0, KNOWN_MESSAGES, 2):

@@ -1,4 +1,4 @@
-"""Saving many messages: our `save_messages` beside the same rows written by hand with the bare driver.
+"""How fast are many messages saved, compared with the same rows written with the driver directly?
 
 The rival is given the finished rows, and writes them to the same tables (messages, parts, search index) in
 batches of the same size; we make them from messages, find out which are known, number them, and write them.
@@ -27,7 +27,7 @@ JSON_TABLE = "CREATE TABLE bare_json (id TEXT PRIMARY KEY, content TEXT)"
 
 
 def batches(rows: Sequence[Any], count: int = COUNT // BATCH) -> list[Sequence[Any]]:
-    """Rows in so many batches of about one size."""
+    """Rows in this many batches of about the same size."""
     size = -(-len(rows) // count)
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
@@ -117,7 +117,7 @@ async def _timed_postgres(connection: Any, work: list[tuple[str, list[Sequence[A
 
 
 async def _once(name: str, place: Place) -> tuple[float, float, float]:
-    """Seconds for ours, by hand, and the JSON alone, one after the other in the same place."""
+    """Seconds for Partita, for the rows alone, and for the JSON alone, in the same place."""
     with place() as url:
         mine = await ours(url)
         return mine, *(sqlite_rivals(url) if name == "SQLite" else await postgres_rivals(url))

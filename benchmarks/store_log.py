@@ -1,8 +1,8 @@
-"""How many chunks a second can a hundred runs write to the log of one SQLite file, and how late are they?
+"""How many chunks per second can a hundred runs write to the log of one SQLite file, and with what latency?
 
-Durable each: `synchronous = FULL`, every append is answered after the commit. Producers, the event loop and
-the writer share this machine's cores. A stream hands its chunks over as they come (`submit`) and is told when
-each is durable; a run that waits for every chunk shows what a commit costs.
+Each chunk is durable: `synchronous = FULL`, an append returns after the commit. Producers, the event loop and
+the writer share the cores of one machine. A stream submits its chunks without waiting (`submit`), and is
+notified when each is durable; a run that waits for every chunk shows the cost of a commit.
 """
 
 import asyncio
@@ -43,14 +43,14 @@ def entry() -> LogEntry:
 
 
 def make_runs(connection: Connection, *, count: int) -> list[str]:
-    """New runs, at work."""
+    """New active runs."""
     tx = Transaction(connection, "", datetime.now(UTC))
     thread = create(tx, Thread(id=new_id())).id
     return [open_run(tx, Run(id=new_id(), thread_id=thread, status="running")).id for _ in range(count)]
 
 
 async def as_fast_as_they_can(appender: Appender, runs: list[str], size: int) -> list[float]:
-    """Every run appends, waits for the answer, appends again: the latency of each chunk."""
+    """Every run appends, waits until that is durable, and appends again: the latency of each chunk."""
     late: list[float] = []
     end = perf_counter() + SECONDS
 
@@ -64,7 +64,7 @@ async def as_fast_as_they_can(appender: Appender, runs: list[str], size: int) ->
 
 
 async def offered(appender: Appender, runs: list[str], rate: int) -> list[float]:
-    """Chunks come at a rate, whatever becomes of them: how long after it came each was durable."""
+    """Chunks arrive at a fixed rate: the time until each is durable."""
     late: list[float] = []
     come: dict[asyncio.Future[int], list[float]] = {}
 
@@ -87,7 +87,7 @@ async def offered(appender: Appender, runs: list[str], rate: int) -> list[float]
 
 
 async def measure(path: Path, count: int, work: Work) -> tuple[float, list[float]]:
-    """Chunks a second, and the latencies in order."""
+    """Chunks per second, and the sorted latencies."""
     engine: Engine = await open_engine(Location("sqlite", path))
     try:
         runs = await engine.write(partial(make_runs, count=count))

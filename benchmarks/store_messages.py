@@ -1,4 +1,4 @@
-"""Messages to store: about 2 KB each, as an agent writes them, or short ones when it is about many."""
+"""Messages to store: about 2 KB each like those of agents, or short ones for large stores."""
 
 from random import Random
 
@@ -15,7 +15,7 @@ WORDS = (
 
 
 def words(random: Random, length: int) -> str:
-    """Words of about that many characters, some of them rare."""
+    """A text of about that many characters, with some rare words."""
     found: list[str] = []
     size = 0
     while size < length:
@@ -28,7 +28,7 @@ def words(random: Random, length: int) -> str:
 
 
 def two_kilobytes(number: int) -> Message:
-    """Reasoning, a call with its output, an answer."""
+    """Reasoning, a call with its output, and text."""
     random = Random(number)
     call = ToolCallPart(
         id=f"call-{number}",
@@ -42,7 +42,7 @@ def two_kilobytes(number: int) -> Message:
 
 
 def short(number: int) -> Message:
-    """A sentence. One in a thousand speaks of the needle."""
+    """A sentence. One in a thousand contains the word needle."""
     random = Random(number)
     rare = " haystackneedle" if number % 1000 == 7 else ""
     return UserMessage(id=f"m{number}", content=words(random, 120) + rare)

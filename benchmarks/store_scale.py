@@ -1,4 +1,4 @@
-"""Does a store get slower as it grows? The same questions to a small one and to a large one.
+"""Does a store get slower as it grows? The same queries on a small store and on a large one.
 
     python -m benchmarks.store_scale [LARGE]     (default 100,000 messages; 1,000,000 for the published table)
 
@@ -24,18 +24,18 @@ from .table import print_table
 SMALL, LARGE = 1_000, 100_000
 PER_THREAD, PIECE, BATCH, ROUNDS = 250, 50, 1_000, 60
 LONG = "t0"
-"""A thread that a fifth of all messages are in."""
+"""The thread of a fifth of all messages."""
 
-QUESTIONS: dict[str, Callable[[Store], Awaitable[Any]]] = {
+QUERIES: dict[str, Callable[[Store], Awaitable[Any]]] = {
     "the last 50 messages of the longest thread": lambda s: s.messages.list(LONG, order="desc", limit=50),
     "the last 10 messages of another thread": lambda s: s.messages.list("t2", order="desc", limit=10),
     "the last 50 threads": lambda s: s.threads.list(),
-    "a word that 20 messages hold": lambda s: s.search("lighthousekeeper"),
+    "a word in 20 messages": lambda s: s.search("lighthousekeeper"),
 }
 
 
 async def fill(store: Store, count: int) -> None:
-    """So many messages: twenty of them speak of the lighthouse keeper."""
+    """Save this many messages; twenty of them contain a rare word."""
     threads = max(count * 4 // 5 // PER_THREAD, 59) + 1
     for number in range(threads):
         await store.threads.create(f"t{number}", title=f"Thread {number}")
@@ -54,9 +54,9 @@ def _message(number: int, count: int, threads: int) -> Message:
 
 
 async def milliseconds(store: Store) -> dict[str, float]:
-    """The median time of each question."""
+    """The median time of each query."""
     found: dict[str, float] = {}
-    for name, ask in QUESTIONS.items():
+    for name, ask in QUERIES.items():
         times: list[float] = []
         for _ in range(ROUNDS):
             begun = perf_counter()
@@ -85,7 +85,7 @@ async def measure(large: int) -> list[list[str]]:
                 f"{times[1][name]:.2f}",
                 f"{times[1][name] / times[0][name]:.2f}×",
             ]
-            for name in QUESTIONS
+            for name in QUERIES
         ]
     return rows
 

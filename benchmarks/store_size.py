@@ -1,6 +1,6 @@
 """How small does a sealed log get? The lines of agents' logs as raw data of runs, beside `zstd -19`.
 
-    python -m benchmarks.store_size [FOLDER]     (default: a log made up here; FOLDER: all *.jsonl below it)
+    python -m benchmarks.store_size [FOLDER]     (default: a generated log; FOLDER: all *.jsonl below it)
 
 A picture inside a line is kept as a blob, once, and shared with the message that shows it. So pictures are
 counted twice over: as what a log takes alone, and as what it adds to a store that holds its messages.
@@ -40,7 +40,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Sizes(NamedTuple):
-    """Bytes of the lines, of the sealed log, of its pictures alone and beside its messages, of `zstd -19`."""
+    """The bytes of the lines, the sealed log, its images, the log beside its messages, and `zstd -19`."""
 
     lines: int
     original: int
@@ -50,8 +50,8 @@ class Sizes(NamedTuple):
     rival: int
 
 
-def made_up() -> Iterator[tuple[str, bytes]]:
-    """A log in the manner of a coding agent: long records, the same keys, some output, a picture."""
+def generated() -> Iterator[tuple[str, bytes]]:
+    """A log like that of a coding agent: long records, the same keys, some output, an image."""
     random = Random(7)
     records: list[bytes] = []
     for number in range(800):
@@ -70,7 +70,7 @@ def made_up() -> Iterator[tuple[str, bytes]]:
             "result": {"stdout": output, "stderr": "", "interrupted": False},
         }
         records.append(dumps(record))
-    yield "made up", b"\n".join(records) + b"\n"
+    yield "generated", b"\n".join(records) + b"\n"
 
 
 def found(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -80,7 +80,7 @@ def found(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 async def sizes(data: bytes) -> Sizes:
-    """Keep the lines of a file as the raw data of a run, seal it, and look; then so beside its messages."""
+    """Store the lines of a file as the raw data of a run, seal it, and measure; then beside its messages."""
     lines = data.splitlines(keepends=True)
     sealed, pictures = await kept(lines, [])
     _, more_pictures = await kept(lines, [message for line in lines for message in shown(line)])
@@ -98,19 +98,19 @@ async def kept(lines: list[bytes], messages: list[UserMessage]) -> tuple[int, in
             await store.logs.append(run.id, [LogEntry(NOW, raw=line) for line in lines[start : start + 100]])
         await store.runs.finish(run.id)
         await store.logs.seal(run.id)
-        assert [record.raw for record in await store.logs.read(run.id)] == lines, "every byte is there"
+        assert [record.raw for record in await store.logs.read(run.id)] == lines, "the log is unchanged"
         return await store.read(_log_bytes, run.id), await store.read(_blob_bytes) - before
 
 
 class Source(msgspec.Struct):
-    """The bytes of a picture."""
+    """The bytes of an image."""
 
     media_type: str
     data: str
 
 
 class Block(msgspec.Struct):
-    """A piece of a message of Anthropic's: a picture, or what a tool gave."""
+    """A content block of Anthropic: an image, or the result of a tool."""
 
     source: Source | None = None
     content: "str | list[Block] | None" = None
@@ -123,15 +123,15 @@ class Line(msgspec.Struct):
 
 
 def shown(line: bytes) -> Iterator[UserMessage]:
-    """The message of a line with the pictures it shows, if it does: as an importer keeps it."""
-    with suppress(msgspec.MsgspecError):  # other lines have other things
+    """The message of a line with its images, as an importer stores it."""
+    with suppress(msgspec.MsgspecError):  # other lines have other members
         files = list(pictures_in(msgspec.json.decode(line, type=Line).message))
         if files:
             yield UserMessage(id=new_id(), content=files)
 
 
 def pictures_in(block: Block) -> Iterator[FilePart]:
-    """The pictures of a message, those that tools gave included."""
+    """The images of a message, including those in tool results."""
     if block.source is not None:
         url = f"data:{block.source.media_type};base64,{block.source.data}"
         yield FilePart(url=url, media_type=block.source.media_type)
@@ -174,7 +174,7 @@ def _row(name: str, group: list[Sizes]) -> list[str]:
 
 def main(folder: str | None = None) -> None:
     """Measure and print."""
-    groups = asyncio.run(measure(made_up() if folder is None else found(Path(folder))))
+    groups = asyncio.run(measure(generated() if folder is None else found(Path(folder))))
     rows = [_row(name, group) for name, group in groups.items()]
     if len(groups) > 1:
         rows.append(_row("all", [size for group in groups.values() for size in group]))

@@ -1,4 +1,4 @@
-"""The streams that are measured, as plain JSON, so that both sides get the same."""
+"""The measured streams as plain JSON, the same for all libraries."""
 
 from collections.abc import Callable, Mapping
 
@@ -22,7 +22,7 @@ WORDS = (
 
 
 def text(deltas: int) -> list[JsonObject]:
-    """A long answer, a word at a time."""
+    """A long text, one word for each delta."""
     return [
         {"type": "start", "messageId": "m"},
         {"type": "start-step"},
@@ -56,7 +56,7 @@ def tool_input(deltas: int) -> list[JsonObject]:
 
 
 def text_after_big_part(deltas: int) -> list[JsonObject]:
-    """A long answer after a tool has brought 200 kB of rows."""
+    """A long text after a tool output of 200 kB."""
     rows = [{"row": i, "name": f"name {i}", "tags": ["a", "b", "c"]} for i in range(4000)]
     head: list[JsonObject] = [
         {"type": "tool-input-available", "toolCallId": "c", "toolName": "query", "input": {"sql": "select"}},

@@ -1,4 +1,4 @@
-"""Tables that read well in a terminal and in a text file."""
+"""Tables for terminals and text files."""
 
 from collections.abc import Sequence
 

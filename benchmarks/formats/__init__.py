@@ -1,4 +1,4 @@
-"""How fast is each format read and written, with and without its losses, and how fast are other libraries?
+"""How fast is each format read and written, with and without losses, compared with other libraries?
 
 `python -m benchmarks formats` measures one conversation in every format. `inputs` builds it with the packages
 of the formats, `worker` measures in a process of its own, `rivals` has the converters of LangChain and

@@ -1,4 +1,4 @@
-"""Run this benchmark alone: `python -m benchmarks.formats`."""
+"""Run this benchmark: `python -m benchmarks.formats`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Measure all formats beside rivals, another source tree, and the numbers of an earlier run.
+"""Measure all formats, compared with other libraries, another source tree, and earlier results.
 
 The speed of a machine can change by a factor of two for a second. So everything is measured in several
 passes, in each of which the contenders take turns, and the fastest single call of all passes counts.
@@ -20,7 +20,7 @@ from .rivals import Rival, all_rivals
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 0.02
-"""How long one task runs in a pass, about."""
+"""The approximate seconds that a task runs in each pass."""
 OF_FORMAT = ("load", "dump", "losses")
 OF_PAIR = ("translate", "convert")
 PAIRS = (
@@ -40,7 +40,7 @@ Speeds: TypeAlias = dict[str, float]
 
 
 class Task(NamedTuple):
-    """What a worker measures: a format, or a pair of formats."""
+    """A measurement: a format, or a pair of formats."""
 
     kind: str
     formats: tuple[str, ...]
@@ -48,7 +48,7 @@ class Task(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in tables and in the file of numbers."""
+        """The name in tables and in the file of results."""
         return f"{self.rival}{': ' if self.rival else ''}{self.kind} {' → '.join(self.formats)}"
 
 
@@ -91,7 +91,7 @@ class Worker:
         self._process.stdin.flush()
 
     def _seconds(self, task: Task, repetitions: int) -> float | None:
-        """How long the fastest of so many repetitions takes, or None if the tree cannot do it."""
+        """Seconds of the fastest of so many repetitions; `None` if the tree does not support the task."""
         assert self._process.stdout is not None
         self._send(json.dumps([task, repetitions]))
         answer = json.loads(self._process.stdout.readline() or '"the process ended"')
@@ -160,7 +160,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _of(rival: Rival, formats: tuple[str, ...]) -> Iterator[Task]:
-    """What a rival can do with a format, or with a pair of formats."""
+    """The tasks that a rival supports for a format, or for a pair of formats."""
     if formats[0] in rival.load and formats[-1] in rival.dump:
         for kind in ("load", "dump") if len(formats) == 1 else ("convert",):
             yield Task(kind, formats)

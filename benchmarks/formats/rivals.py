@@ -8,9 +8,9 @@ from partita.types.json import Json
 from .inputs import without_unknown
 
 OWN_TARGET = 0.4
-"""Goal beside a framework's own serialisation of its own messages, which is compiled code."""
+"""The target ratio to a framework's serialization of its own messages, which is compiled code."""
 CONVERTER_TARGET = 3.0
-"""Goal beside a converter between formats."""
+"""The target ratio to a converter between formats."""
 
 
 class Rival(NamedTuple):
@@ -25,7 +25,7 @@ class Rival(NamedTuple):
     """Formats in which it accepts no unknown members. It gets the input without them."""
 
     def target(self, formats: tuple[str, ...]) -> float:
-        """How fast Partita should be at least, as a ratio."""
+        """The minimal speed of Partita, as a ratio."""
         return OWN_TARGET if formats == (self.own,) else CONVERTER_TARGET
 
     def work(self, kind: str, payload: Json, source: str, target: str) -> Callable[[], Any]:

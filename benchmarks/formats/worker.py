@@ -17,7 +17,7 @@ from partita.types.json import Json, dumps, loads
 
 
 def main(tree: str) -> None:
-    """Answer tasks until the input ends."""
+    """Run tasks until the input ends."""
     assert Path(tree) in Path(str(partita.__file__)).parents, f"{partita.__file__} is not in {tree}"
     inputs = loads(sys.stdin.readline())
     timers: dict[str, timeit.Timer] = {}

@@ -1,1 +1,1 @@
-"""The server beside a bare event stream, and beside the Vercel adapter of Pydantic AI."""
+"""The server, compared with a bare event stream and with the Vercel adapter of Pydantic AI."""

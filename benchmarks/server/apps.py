@@ -1,4 +1,4 @@
-"""The applications that are compared, each served by the same uvicorn in a process of its own.
+"""The compared applications, each served by uvicorn in a separate process.
 
 python -m benchmarks.server.apps NAME PORT WORDS FOLDER
 """
@@ -39,7 +39,7 @@ RATE = 20.0
 
 
 def words(count: int) -> list[str]:
-    """What every application says."""
+    """The words that every application sends."""
     return [f"word{number} " for number in range(count)]
 
 
@@ -57,8 +57,8 @@ def chunks(count: int) -> list[Chunk]:
     ]
 
 
-class Talker:
-    """An agent that says its words at once, or so many a second."""
+class WordAgent:
+    """An agent that emits its words at once, or at a rate."""
 
     name = "talker"
 
@@ -85,17 +85,17 @@ class Talker:
 
 
 def partita(count: int, folder: str) -> Any:
-    """Ours: every chunk is in the log before it is sent."""
-    return asgi(Talker(count), store=f"sqlite:///{folder}/bench.db")
+    """Partita: every chunk is in the log before it is sent."""
+    return asgi(WordAgent(count), store=f"sqlite:///{folder}/bench.db")
 
 
 def slow(count: int, folder: str) -> Any:
-    """Ours, with agents that speak as models do."""
-    return asgi(Talker(count, RATE), store=f"sqlite:///{folder}/slow.db")
+    """Partita, with agents as fast as models."""
+    return asgi(WordAgent(count, RATE), store=f"sqlite:///{folder}/slow.db")
 
 
 def starlette(count: int, folder: str) -> Any:
-    """The same bytes, made beforehand, one event at a time; nothing is read and nothing is kept."""
+    """The same bytes, encoded in advance, one event at a time; nothing is parsed or stored."""
     events = [b"data: %b\n\n" % encode(chunk) for chunk in chunks(count)] + [DONE]
 
     async def body() -> AsyncIterator[bytes]:
@@ -110,7 +110,7 @@ def starlette(count: int, folder: str) -> Any:
 
 
 def pydantic_ai(count: int, folder: str) -> Any:
-    """Pydantic AI's adapter for the same client, with a model that says the words at once."""
+    """The adapter of Pydantic AI for the same client, with a model that returns the words at once."""
     from pydantic_ai import Agent
     from pydantic_ai.models.function import FunctionModel
     from pydantic_ai.ui.vercel_ai import VercelAIAdapter
@@ -137,7 +137,7 @@ APPS: dict[str, Callable[[int, str], Any]] = {
 
 
 def main() -> None:
-    """Serve one of them."""
+    """Serve one application."""
     name, port, count, folder = sys.argv[1:]
     app = APPS[name](int(count), folder)
     if isinstance(app, PartitaApp):

@@ -1,4 +1,4 @@
-"""Chunks a second from `POST /api/chat` to many clients, ours with the durable log on, beside two others.
+"""Chunks per second from `POST /api/chat` to many clients: Partita with its durable log, and two others.
 
     python -m benchmarks.server
 
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from benchmarks.table import print_table
 
 from .apps import RATE
-from .load import Answer, ask
+from .load import ResponseTimes, ask
 
 CLIENTS, ROUNDS, WORDS = 32, 4, 1000
 SLOW_CLIENTS, SLOW_WORDS = 1000, 200
@@ -27,15 +27,15 @@ PAUSE = 0.02
 
 
 class Result(NamedTuple):
-    """How many deltas a second reached all clients, and the answers."""
+    """The number of deltas per second at all clients, and the responses."""
 
     rate: float
-    answers: list[Answer]
+    answers: list[ResponseTimes]
 
 
 @contextmanager
 def served(name: str, words: int) -> Generator[int, None, None]:
-    """One of the applications, at a port."""
+    """An application, served at a port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +61,7 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
 
 
 async def throughput(port: int, clients: int, rounds: int, tag: str) -> Result:
-    """All clients at once, each asking some times."""
+    """All clients at once, each with several requests."""
     began = time.perf_counter()
     chats = [[f"{tag}-{client}-{number}" for number in range(rounds)] for client in range(clients)]
     answers = [one for many in await asyncio.gather(*(ask(port, some) for some in chats)) for one in many]
@@ -69,7 +69,7 @@ async def throughput(port: int, clients: int, rounds: int, tag: str) -> Result:
 
 
 async def first_chunks(port: int, count: int, tag: str) -> list[float]:
-    """How long one client waits for its first delta, in seconds, in order."""
+    """The time until the first delta of one client, in seconds, sorted."""
     answers = await ask(port, [f"{tag}-{number}" for number in range(count)])
     return sorted(one.first for one in answers)
 
@@ -79,23 +79,23 @@ def measure(name: str, words: int = WORDS, rounds: int = ROUNDS) -> Result:
     with served(name, words) as port:
         asyncio.run(throughput(port, 4, 2, "warm"))
         result = asyncio.run(throughput(port, CLIENTS, rounds, "load"))
-    assert {one.deltas for one in result.answers} == {words}, "some answer was not whole"
+    assert {one.deltas for one in result.answers} == {words}, "a response was incomplete"
     return result
 
 
 def waiting(name: str) -> list[float]:
-    """The time to the first delta of short answers, one after another."""
+    """The time until the first delta of short responses, one after the other."""
     with served(name, 3) as port:
         asyncio.run(first_chunks(port, 50, "warm"))
         return asyncio.run(first_chunks(port, 300, "first"))
 
 
 def slow_streams() -> list[float]:
-    """How many seconds each of many streams took longer than its agent, which speaks as models do."""
+    """The delay of each of many streams behind its agent, which is as fast as a model, in seconds."""
     with served("slow", SLOW_WORDS) as port:
         asyncio.run(throughput(port, 4, 1, "warm"))
         answers = asyncio.run(throughput(port, SLOW_CLIENTS, 1, "slow")).answers
-    assert {one.deltas for one in answers} == {SLOW_WORDS}, "some answer was not whole"
+    assert {one.deltas for one in answers} == {SLOW_WORDS}, "a response was incomplete"
     return sorted(one.last - one.first - (SLOW_WORDS - 1) / RATE for one in answers)
 
 

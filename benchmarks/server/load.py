@@ -1,4 +1,4 @@
-"""Clients that read as fast as they can, over plain sockets, so that the server is what is measured."""
+"""Clients over plain sockets, which read as fast as possible, so that the server is the bottleneck."""
 
 import asyncio
 from time import perf_counter
@@ -10,8 +10,8 @@ DELTA = b'"text-delta"'
 END = b"\r\n0\r\n\r\n"
 
 
-class Answer(NamedTuple):
-    """One answer: after how many seconds its first and its last delta came, and how many there were."""
+class ResponseTimes(NamedTuple):
+    """A response: the seconds until its first and its last delta, and their number."""
 
     first: float
     last: float
@@ -19,7 +19,7 @@ class Answer(NamedTuple):
 
 
 def request(chat: str) -> bytes:
-    """What `useChat` sends for a first message."""
+    """The request of `useChat` for a first message."""
     message = {"id": f"{chat}-u", "role": "user", "parts": [{"type": "text", "text": "Speak."}]}
     body = dumps({"id": chat, "messages": [message], "trigger": "submit-message"})
     head = [
@@ -33,20 +33,20 @@ def request(chat: str) -> bytes:
     return "\r\n".join(head).encode() + body
 
 
-async def ask(port: int, chats: list[str]) -> list[Answer]:
-    """The answers to first messages of chats, one after another on one connection."""
+async def ask(port: int, chats: list[str]) -> list[ResponseTimes]:
+    """The responses to first messages of chats, one after the other on one connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
-    answers = [await _answer(reader, writer, chat) for chat in chats]
+    answers = [await _response(reader, writer, chat) for chat in chats]
     writer.close()
     return answers
 
 
-async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, chat: str) -> Answer:
+async def _response(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, chat: str) -> ResponseTimes:
     began, first, last, deltas, rest = perf_counter(), 0.0, 0.0, 0, b""
     writer.write(request(chat))
     while True:
         data = await reader.read(2**18)
-        assert data, "the server hung up"
+        assert data, "the server closed the connection"
         found = (rest + data).count(DELTA)
         deltas += found
         if found:
@@ -54,4 +54,4 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ch
             first = first or last
         rest = (rest + data)[-len(DELTA) + 1 :]
         if data.endswith(END) or (rest + data).endswith(END):
-            return Answer(first, last, deltas)
+            return ResponseTimes(first, last, deltas)
