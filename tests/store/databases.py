@@ -1,6 +1,6 @@
-"""Databases on a real server: made once, and emptied for each test that asks for one.
+"""Databases on a real server: created once, and emptied for each test that needs one.
 
-To make one takes as long as ten tests do. One whose tables are no longer as they were is thrown away.
+Creating one takes as long as ten tests. One whose tables are no longer as they were is thrown away.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ T = TypeVar("T")
 Work: TypeAlias = Callable[[AsyncConnection], Awaitable[T]]
 
 MOST_USES = 50
-"""What was deleted is still in the files: after so many tests they are too large."""
+"""Deleted rows stay in the files: after this many tests they are too large."""
 
 SHAPE = """
 SELECT md5(string_agg(line, ' ' ORDER BY line)) FROM (
@@ -49,7 +49,7 @@ UNION ALL
     SELECT concat('version', version_num) FROM alembic_version
 ) AS shape (line)
 """
-"""All that makes a database what it is, besides what the tests write to it.
+"""Everything that identifies the state of a database, except for the rows that tests write.
 
 A copy of a database has the rows of its catalog, with the transactions (`xmin`) that wrote them; whatever
 changes a table afterwards writes other rows.
@@ -61,7 +61,7 @@ OTHERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
 PAUSE, PAUSES = 0.002, 100
-"""How many seconds to wait, and how often, for connections that were closed to disappear."""
+"""The seconds to wait for closed connections to disappear, and between two checks."""
 
 RESTART = "SELECT setval(format('%I', sequencename)::regclass, 1, false) FROM pg_sequences"
 
@@ -80,20 +80,20 @@ class Databases:
         self._loop = asyncio.new_event_loop()
         self._connections: dict[str, AsyncConnection] = {}
         self._template = self._new_name()
-        self._ask(f'DROP DATABASE IF EXISTS "{self._template}"', f'CREATE DATABASE "{self._template}"')
+        self._execute(f'DROP DATABASE IF EXISTS "{self._template}"', f'CREATE DATABASE "{self._template}"')
         self._loop.run_until_complete(self._prepare())
         self._shape, self._tables, release = self._loop.run_until_complete(
             _done(self._url(self._template), _look)
         )
-        # To copy its files is four times as fast as to write all of them to the server's log. Before
-        # release 15 nothing else is done.
+        # Copying its files is four times as fast as writing them to the log of the server. Before
+        # release 15 this is the only strategy.
         self._strategy = "STRATEGY FILE_COPY" if release >= 15 else ""
 
     async def _prepare(self) -> None:
         await (await open_engine(locate(self._url(self._template)))).close()
 
-    def take(self) -> str:
-        """The name of a database that has the schema and nothing else."""
+    def acquire(self) -> str:
+        """The name of a database with the schema and no rows."""
         while self._free:
             name = self._free.pop()
             if self._uses[name] < MOST_USES and self._loop.run_until_complete(self._emptied(name)):
@@ -102,18 +102,18 @@ class Databases:
             self._unwanted.append(name)
         name = self._new_name()
         create = f'CREATE DATABASE "{name}" TEMPLATE "{self._template}" {self._strategy}'
-        self._ask(*self._drops(), f'DROP DATABASE IF EXISTS "{name}"', create)
+        self._execute(*self._drops(), f'DROP DATABASE IF EXISTS "{name}"', create)
         self._uses[name] = 1
         return name
 
-    def give_back(self, name: str) -> None:
-        """Nobody needs it any more."""
+    def release(self, name: str) -> None:
+        """Return a database for other tests."""
         self._free.append(name)
 
     def close(self) -> None:
-        """Drop all of them."""
+        """Drop all databases."""
         self._unwanted += self._free
-        self._ask(*self._drops(), f'DROP DATABASE IF EXISTS "{self._template}"')
+        self._execute(*self._drops(), f'DROP DATABASE IF EXISTS "{self._template}"')
         self._loop.close()
 
     def _new_name(self) -> str:
@@ -127,20 +127,20 @@ class Databases:
         return drops
 
     async def _emptied(self, name: str) -> bool:
-        """Whether it is empty now, and otherwise as it was at first."""
+        """Whether it is empty now, and otherwise unchanged."""
         try:
             if name not in self._connections:
                 self._connections[name] = await _connected(self._url(name))
             return await self._empty(self._connections[name])
-        except (SQLAlchemyError, OSError):  # a test has taken a table away, or ended our connection
+        except (SQLAlchemyError, OSError):  # a test dropped a table, or ended our connection
             return False
 
     async def _empty(self, connection: AsyncConnection) -> bool:
-        if not await _alone(connection):  # somebody was left behind, and may hold anything
+        if not await _alone(connection):  # a connection was left open, and may hold locks
             return False
         if await connection.scalar(text(SHAPE)) != self._shape:
             return False
-        # In one statement, so that it does not matter which one refers to which.
+        # In one statement, so that the order of references does not matter.
         deletes = [f"d{place} AS (DELETE FROM {name})" for place, name in enumerate(self._tables)]
         await connection.execute(text(f"WITH {', '.join(deletes)} SELECT 1"))
         await connection.execute(text(RESTART))
@@ -152,19 +152,19 @@ class Databases:
             await connection.invalidate()
             await connection.close()
 
-    def _ask(self, *statements: str) -> None:
-        self._loop.run_until_complete(_ask(self._server, *statements))
+    def _execute(self, *statements: str) -> None:
+        self._loop.run_until_complete(_execute(self._server, *statements))
 
     def _url(self, name: str) -> str:
         return with_database(self._server, name)
 
 
-def ask(url: str, *statements: str) -> None:
-    """Carry out statements, each by itself."""
-    asyncio.run(_ask(url, *statements))
+def execute(url: str, *statements: str) -> None:
+    """Execute statements, each in its own transaction."""
+    asyncio.run(_execute(url, *statements))
 
 
-async def _ask(url: str, *statements: str) -> None:
+async def _execute(url: str, *statements: str) -> None:
     async def run(connection: AsyncConnection) -> None:
         for statement in statements:
             await connection.execute(text(statement))
@@ -186,7 +186,7 @@ async def _connected(url: str) -> AsyncConnection:
 
 
 async def _alone(connection: AsyncConnection) -> bool:
-    """Whether nobody else is in the database, or those who were have left."""
+    """Whether there are no other connections, after waiting for closed ones to disappear."""
     for _ in range(PAUSES):
         if not await connection.scalar(text(OTHERS)):
             return True
@@ -195,7 +195,7 @@ async def _alone(connection: AsyncConnection) -> bool:
 
 
 async def _look(connection: AsyncConnection) -> tuple[str, list[str], int]:
-    """What makes the database what it is, the tables that tests write to, and the release of the server."""
+    """The state of the database, the tables that tests write to, and the release of the server."""
     tables = (await connection.execute(text(TABLES))).scalars().all()
     release = int(str(await connection.scalar(text("SHOW server_version_num")))) // 10_000
     shape = str(await connection.scalar(text(SHAPE)))

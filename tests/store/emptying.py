@@ -1,4 +1,4 @@
-"""One open store for every row of a table of cases: `@in_empty_store` removes all its rows before each."""
+"""One open store for all rows of a parametrized test: `@in_empty_store` deletes all its rows before each."""
 
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -41,19 +41,19 @@ def in_empty_store(test: Test) -> Test:
 
 
 def new_folder(parent: Path) -> Path:
-    """A folder of one row, in that of the test."""
+    """A folder for one row, in that of the test."""
     return Path(tempfile.mkdtemp(dir=parent))
 
 
 def left_out(engine: Engine, name: str) -> bool:
-    """Whether a row that takes long is left out: all are tried in a file, some in memory and on a server."""
+    """Whether to skip a slow row: all run in a file, some in memory and on a server."""
     if isinstance(engine, SqliteEngine):
         return engine.path is None and not sampled([name], IN_MEMORY)
     return not sampled([name], ON_POSTGRES)
 
 
 async def empty(engine: Engine) -> None:
-    """Remove all rows; the numbers that the database gives begin again."""
+    """Delete all rows, and restart the sequences of the database."""
     await engine.change_schema(_empty)
 
 
@@ -65,7 +65,7 @@ def _empty(connection: Connection) -> None:
         connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
         for name in (*tables, "sqlite_sequence"):
             connection.exec_driver_sql(f'DELETE FROM "{name}"')
-    else:  # in one statement, so that it does not matter which one refers to which
+    else:  # in one statement, so that the order of references does not matter
         deletes = [f'd{place} AS (DELETE FROM "{name}")' for place, name in enumerate(tables)]
         connection.execute(text(f"WITH {', '.join(deletes)} SELECT 1"))
         connection.execute(text(RESTART))

@@ -1,4 +1,4 @@
-"""Messages of our own to store."""
+"""Example messages."""
 
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import ErrorTextOutput, FilePart, JsonOutput, ReasoningPart, TextOutput, TextPart
@@ -10,14 +10,14 @@ def ask(id: str, text: str = "How tall is the lighthouse?", **fields: object) ->
 
 
 def answer(id: str, text: str = "Forty metres.", **fields: object) -> Message:
-    """An answer in words."""
+    """A response with text."""
     return AssistantMessage(id=id, content=text, **fields)  # type: ignore[arg-type]
 
 
 def worked(
     id: str, *, output: str = "41 m", tool: str = "measure", call: str = "c1", **fields: object
 ) -> Message:
-    """An answer with reasoning and a tool call that went well."""
+    """A response with reasoning and a successful tool call."""
     return AssistantMessage(
         id=id,
         content=[
@@ -36,7 +36,7 @@ def worked(
 
 
 def failed(id: str, *, tool: str = "measure", error: str = "tape too short", **fields: object) -> Message:
-    """An answer with a tool call that failed."""
+    """A response with a failed tool call."""
     return AssistantMessage(
         id=id,
         content=[

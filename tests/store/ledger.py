@@ -1,4 +1,4 @@
-"""A ledger in plain Python, to compare the store's with; and records to put into both."""
+"""A ledger in plain Python, to compare with that of the store; and records for both."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,14 +14,16 @@ from partita.store.values import ConsumptionRecord, UsageTotals
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def took(thread: str, key: str, output: int = 10, *, minute: int = 0, **fields: Any) -> ConsumptionRecord:
-    """What a response consumed, so many minutes after noon."""
+def record_of(
+    thread: str, key: str, output: int = 10, *, minute: int = 0, **fields: Any
+) -> ConsumptionRecord:
+    """A record of a response, so many minutes after noon."""
     usual: dict[str, Any] = {"input_tokens": 100, "time": NOON + timedelta(minutes=minute)}
     return ConsumptionRecord(thread_id=thread, key=key, output_tokens=output, **usual | fields)
 
 
 def sums(records: Iterable[ConsumptionRecord]) -> UsageTotals:
-    """What records come to."""
+    """The totals of records."""
     every = list(records)
     costs = [one.cost for one in every if one.cost is not None]
     counts: dict[str, Any] = {name: sum(getattr(one, name) for one in every) for name in COUNTS}
@@ -34,14 +36,14 @@ def sums(records: Iterable[ConsumptionRecord]) -> UsageTotals:
 
 
 class NaiveLedger:
-    """Every rule of the ledger, one at a time and slowly."""
+    """Every rule of the ledger, implemented one by one and slowly."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str], ConsumptionRecord] = {}
         self.counted: dict[str, str] = {}  # the thread, by the key of the response
 
     def record(self, batch: Sequence[ConsumptionRecord]) -> None:
-        """Write records, one after the other."""
+        """Write records one by one."""
         for one in batch:
             known = self.rows.get((one.thread_id, one.key))
             if known is None or one.output_tokens >= known.output_tokens:
@@ -70,16 +72,16 @@ class NaiveLedger:
         return (-one.output_tokens, one.time, not first, one.thread_id)
 
     def total(self) -> UsageTotals:
-        """What all responses come to."""
+        """The totals of all responses."""
         return sums(self.rows[thread, key] for key, thread in self.counted.items())
 
     def of_thread(self, thread: str) -> UsageTotals:
-        """What the responses of a thread come to."""
+        """The totals of the responses of a thread."""
         return sums(one for one in self.rows.values() if one.thread_id == thread)
 
 
 async def counted(store: Store) -> dict[str, str]:
-    """The threads in which responses are counted, by the keys; two of one response are an error."""
+    """The threads in which responses are counted, by key. Counting one twice is an error."""
 
     def work(tx: Transaction) -> dict[str, str]:
         rows = tx.sql(

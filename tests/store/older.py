@@ -1,4 +1,4 @@
-"""Rows as other systems leave them, and everything a store holds, to compare."""
+"""Rows as other systems write them, and the whole content of a store, for comparison."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from tests.store.examples import answer, ask
 
 
 def network(text: str = "Until six.", id: str = "clerk") -> str:
-    """What an agent in a network gave back, as its message keeps it."""
+    """The result of an agent in a network, as its message stores it."""
     result: JsonObject = {
         "isNetwork": True,
         "selectionReason": "knows the hours",
@@ -57,7 +57,7 @@ FILE: JsonObject = {"type": "file", "mimeType": "image/png", "data": "iVBORw0KGg
 
 
 async def with_rows(store: Store, rows: Mapping[str, tuple[str, str]], thread: str = "t1") -> None:
-    """Messages whose content column holds these texts, by id: role and text."""
+    """Write messages with these texts in the content column, by id: role and text."""
     if await store.threads.get(thread) is None:
         await store.threads.create(thread)
     made = [ask(name, "?") if role == "user" else answer(name, "?") for name, (role, _) in rows.items()]
@@ -67,13 +67,13 @@ async def with_rows(store: Store, rows: Mapping[str, tuple[str, str]], thread: s
 
 
 async def set_content(store: Store, id: str, content: str, thread: str = "t1") -> None:
-    """Put a text into the content column of a message."""
+    """Write a text to the content column of a message."""
     statement = "UPDATE messages SET content = ? WHERE id = ? AND thread_id = ?"
     await store.write(lambda tx: tx.sql(statement, (content, id, thread)) and None)
 
 
 async def everything(store: Store, *left_out: str) -> dict[str, list[tuple[Any, ...]]]:
-    """All rows of all tables, but for those and for those columns that are left out."""
+    """All rows of all tables, except for the given tables and columns."""
 
     def dump(tx: Transaction) -> dict[str, list[tuple[Any, ...]]]:
         tables = [
@@ -97,7 +97,7 @@ async def everything(store: Store, *left_out: str) -> dict[str, list[tuple[Any, 
 
 
 def without_checks(tx: Transaction, statement: str, parameters: tuple[Any, ...] = ()) -> None:
-    """Run a statement as a database would have that does not check roles and types yet."""
+    """Run a statement without the checks of roles and types, as in an older database."""
     off, on = schema.without_checks(tx.connection.dialect.name)
     tx.sql(off)
     tx.sql(statement, parameters)

@@ -29,7 +29,7 @@ class Clock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Move it forward."""
+        """Advance the clock."""
         self.now += timedelta(seconds=seconds)
 
 

@@ -1,4 +1,4 @@
-"""Threads and messages in the tables and in the index, without the code that saves them."""
+"""Writes threads and messages to the tables and to the index, without the code that saves them."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ def put_thread(
     agent: str = "a",
     project: str = "p",
 ) -> int:
-    """Write a thread and index its title; give its key."""
+    """Write a thread and index its title; returns its key."""
     (key,) = tx.next_keys("threads", 1)
     row = {"key": key, "owner": owner, "id": id, "title": title, "agent": agent, "project": project}
     counters = {"next_seq": 1, "message_count": 0, "error_count": 0}
@@ -51,7 +51,7 @@ def put_message(
     kept: Message | None = None,
     blobs: str | None = None,
 ) -> int:
-    """Write a message and index it; give its key. What is `kept` may differ from what was said."""
+    """Write a message and index it; returns its key. The stored message may differ from the indexed one."""
     (key,) = tx.next_keys("messages", 1)
     message = UserMessage(id=f"m{key}", content=said) if isinstance(said, str) else said
     role: str = type(message).__struct_config__.tag  # type: ignore[assignment] # every role is a string
@@ -68,17 +68,17 @@ def put_message(
 
 
 async def write(engine: Engine, work: Callable[[Transaction], T], owner: str | None = None) -> T:
-    """What the work gives, in a transaction that writes."""
+    """Run work in a write transaction; returns its result."""
     return await engine.write(lambda connection: work(Transaction(connection, owner, NOW)))
 
 
 async def read(engine: Engine, work: Callable[[Transaction], T], owner: str | None = None) -> T:
-    """What the work gives, in a transaction that reads."""
+    """Run work in a read transaction; returns its result."""
     return await engine.read(lambda connection: work(Transaction(connection, owner, NOW)))
 
 
 def undone(connection: Connection, work: Callable[[Transaction], T]) -> T:
-    """What the work gives; nothing of it stays."""
+    """Run work and roll back; returns its result."""
     savepoint = connection.begin_nested()
     try:
         return work(Transaction(connection, None, NOW))
@@ -87,5 +87,5 @@ def undone(connection: Connection, work: Callable[[Transaction], T]) -> T:
 
 
 def shown(hit: SearchHit) -> list[str]:
-    """The highlighted words of a hit."""
+    """The highlighted text of a hit."""
     return [hit.snippet[start:end] for start, end in hit.highlights]

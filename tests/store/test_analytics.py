@@ -1,4 +1,4 @@
-"""Tools, runs, threads and growth, on every engine: numbers that were added up by hand."""
+"""Statistics of tools, runs and threads, on every engine, compared with numbers added up by hand."""
 
 from datetime import timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
 from partita.types.usage import Usage
 from tests.store.examples import ask
-from tests.store.ledger import NOON, took
+from tests.store.ledger import NOON, record_of
 from tests.tables import each_row
 
 DAY = timedelta(days=1)
@@ -49,9 +49,9 @@ async def filled(store: Store) -> Store:
     await store.messages.save([ask("q1", created_at=NOON)], thread_id="quiet")
     await store.usage.record(
         [
-            took("red", "a", 10, message_id="m2", run_id="first", model="large", cost=1.0),
-            took("red", "b", 30, minute=1, message_id="inner", model="small", cost=0.5, agent="helper"),
-            took("blue", "x", 5, minute=24 * 60, message_id="b1", model="large", cost=0.25),
+            record_of("red", "a", 10, message_id="m2", run_id="first", model="large", cost=1.0),
+            record_of("red", "b", 30, minute=1, message_id="inner", model="small", cost=0.5, agent="helper"),
+            record_of("blue", "x", 5, minute=24 * 60, message_id="b1", model="large", cost=0.25),
         ]
     )
     await store.write(_times, {"c1": 2, "c2": 4, "c4": 9, "c5": 1})
@@ -104,12 +104,12 @@ async def test_statistics_count_runs(filled: Store) -> None:
     assert large.runs == 1
 
 
-async def test_threads_are_counted_once_wherever_they_are_told_of(store: Store) -> None:
-    """One thread has messages alone, another consumed alone, a third was asked alone."""
+async def test_a_thread_of_several_measures_is_counted_once(store: Store) -> None:
+    """One thread has messages only, one usage only, one runs only."""
     for thread in ("talk", "ledger", "run"):
         await store.threads.create(thread)
     await store.messages.save([ask("m1", created_at=NOON)], thread_id="talk")
-    await store.usage.record([took("ledger", "a")])
+    await store.usage.record([record_of("ledger", "a")])
     await store.runs.open("run", id="r1")
     (stat,) = await store.stats.totals(with_ids=True)
     assert (stat.threads, stat.thread_ids) == (3, ("talk", "ledger", "run"))
@@ -117,10 +117,10 @@ async def test_threads_are_counted_once_wherever_they_are_told_of(store: Store) 
     assert (unnamed.threads, unnamed.thread_ids) == (3, None)
 
 
-async def test_too_many_threads_are_not_named(store: Store) -> None:
+async def test_the_ids_of_too_many_threads_are_left_out(store: Store) -> None:
     for number in range(MAX_IDS + 1):
         await store.threads.create(f"t{number}", project="few" if number else "one")
-    await store.usage.record([took(f"t{number}", f"k{number}") for number in range(MAX_IDS + 1)])
+    await store.usage.record([record_of(f"t{number}", f"k{number}") for number in range(MAX_IDS + 1)])
     (stat,) = await store.stats.totals(with_ids=True)
     assert (stat.threads, stat.thread_ids) == (MAX_IDS + 1, None)
     named = {stat.key[0]: stat.thread_ids for stat in await store.stats.totals(by="project", with_ids=True)}
@@ -158,9 +158,9 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, tuple[Any, ...]]]] = {
 }
 
 
-@each_row(("question", "expected"), TOOLS.values(), ids=TOOLS)
-async def test_tools(filled: Store, question: dict[str, Any], expected: dict[str, tuple[Any, ...]]) -> None:
-    found = await filled.stats.tools(StatFilter(**question))
+@each_row(("options", "expected"), TOOLS.values(), ids=TOOLS)
+async def test_tools(filled: Store, options: dict[str, Any], expected: dict[str, tuple[Any, ...]]) -> None:
+    found = await filled.stats.tools(StatFilter(**options))
     told = {
         stat.tool: (
             *(stat.calls, stat.errors, stat.denied, stat.interrupted),
@@ -175,7 +175,7 @@ async def test_tools(filled: Store, question: dict[str, Any], expected: dict[str
     ]
 
 
-async def test_tools_come_to_the_statistics(filled: Store) -> None:
+async def test_tools_add_up_to_the_statistics(filled: Store) -> None:
     tools = {stat.tool: (stat.calls, stat.errors, stat.threads) for stat in await filled.stats.tools()}
     assert tools == {
         stat.key[0]: (stat.tool_calls, stat.tool_errors, stat.threads)
@@ -209,12 +209,12 @@ RUNS: dict[RunOrder, list[str]] = {
 
 
 @each_row("order", RUNS)
-async def test_the_runs_that_took_most_come_first(filled: Store, order: RunOrder) -> None:
+async def test_runs_are_ranked_by_consumption(filled: Store, order: RunOrder) -> None:
     assert [run.id for run in await filled.stats.runs(order=order)] == RUNS[order]
     assert [run.id for run in await filled.stats.runs(order=order, limit=1)] == RUNS[order][:1]
 
 
-async def test_what_a_run_took(filled: Store) -> None:
+async def test_the_consumption_of_a_run(filled: Store) -> None:
     first, second, unfinished = await filled.stats.runs()
     assert (first.cost, first.input_tokens, first.output_tokens, first.seconds) == (1.0, 100, 10, 3.0)
     assert (first.thread_id, first.title, first.agent, first.model) == ("red", "Red", "claude", "large")
@@ -232,9 +232,9 @@ FILTERED: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-@each_row(("question", "expected"), FILTERED.values(), ids=FILTERED)
-async def test_some_runs(filled: Store, question: dict[str, Any], expected: list[str]) -> None:
-    assert [run.id for run in await filled.stats.runs(StatFilter(**question))] == expected
+@each_row(("options", "expected"), FILTERED.values(), ids=FILTERED)
+async def test_runs_can_be_filtered(filled: Store, options: dict[str, Any], expected: list[str]) -> None:
+    assert [run.id for run in await filled.stats.runs(StatFilter(**options))] == expected
 
 
 THREADS: dict[ThreadOrder, list[str]] = {
@@ -246,7 +246,7 @@ THREADS: dict[ThreadOrder, list[str]] = {
 
 
 @each_row("order", THREADS)
-async def test_the_threads_that_took_most_come_first(filled: Store, order: ThreadOrder) -> None:
+async def test_threads_are_ranked_by_consumption(filled: Store, order: ThreadOrder) -> None:
     found = await filled.stats.threads(order=order)
     assert [one.id for one in found] == THREADS[order]
     red = found[0]
@@ -256,18 +256,18 @@ async def test_the_threads_that_took_most_come_first(filled: Store, order: Threa
     assert [one.id for one in await filled.stats.threads(order=order, limit=2)] == THREADS[order][:2]
 
 
-async def test_threads_come_to_the_total(filled: Store) -> None:
+async def test_threads_add_up_to_the_total(filled: Store) -> None:
     questions: list[dict[str, Any]] = [{}, {"since": NOON + DAY}, {"agent": "claude"}, {"model": "large"}]
-    for question in questions:
-        (total,) = await filled.stats.totals(StatFilter(**question))
-        found = await filled.stats.threads(StatFilter(**question))
+    for options in questions:
+        (total,) = await filled.stats.totals(StatFilter(**options))
+        found = await filled.stats.threads(StatFilter(**options))
         assert len(found) == total.threads
         assert sum(one.cost or 0 for one in found) == (total.cost or 0)
         for name in ("messages", "runs", "input_tokens", "output_tokens", "tool_calls", "tool_errors"):
             assert sum(getattr(one, name) for one in found) == getattr(total, name), name
 
 
-async def test_growth(filled: Store) -> None:
+async def test_the_growth_of_a_thread(filled: Store) -> None:
     first, second = await filled.stats.growth("red")
     assert (first.message_id, first.seq, first.time) == ("m2", 2, NOON)
     assert (first.input_tokens, first.output_tokens, first.cost) == (100, 10, 1.0)
@@ -279,16 +279,16 @@ async def test_growth(filled: Store) -> None:
         await filled.stats.growth("nowhere")
 
 
-async def test_growth_tells_what_the_thread_shares_and_what_has_no_price(store: Store) -> None:
+async def test_growth_includes_shared_and_unpriced_responses(store: Store) -> None:
     for thread in ("t", "fork"):
         await store.threads.create(thread)
-    await store.usage.record([took("t", "a", cost=None), took("fork", "a", cost=None)])
+    await store.usage.record([record_of("t", "a", cost=None), record_of("fork", "a", cost=None)])
     for thread in ("t", "fork"):
         (point,) = await store.stats.growth(thread)
         assert (point.total_tokens, point.total_cost) == (110, None)
 
 
-async def test_an_owner_is_told_of_his_own(store: Store) -> None:
+async def test_an_owner_sees_only_their_statistics(store: Store) -> None:
     for owner in ("ada", "bob"):
         mine = store.scoped(owner)
         await mine.threads.create("t", title=owner)
@@ -296,7 +296,7 @@ async def test_an_owner_is_told_of_his_own(store: Store) -> None:
         await mine.messages.save([AssistantMessage(id="m", content=[call])], thread_id="t")
         await mine.runs.open("t", id="r")
         cost = 1.0 if owner == "ada" else 2.0
-        await mine.usage.record([took("t", "k", message_id="m", run_id="r", cost=cost)])
+        await mine.usage.record([record_of("t", "k", message_id="m", run_id="r", cost=cost)])
     for owner, cost in (("ada", 1.0), ("bob", 2.0)):
         mine = store.scoped(owner)
         assert [stat.tool for stat in await mine.stats.tools()] == [f"tool-of-{owner}"]

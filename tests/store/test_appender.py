@@ -1,4 +1,4 @@
-"""Many writers, few commits: nothing lost, nothing twice, nothing out of order; and those who follow."""
+"""The appender: many writers, few commits, nothing lost, duplicated or reordered; and followers of logs."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -20,18 +20,18 @@ from partita.store.runs.rows import RunEnd
 from partita.store.store import Store
 from tests.store.emptying import in_empty_store
 from tests.store.engines import in_a_file_and_on_a_server
-from tests.store.workers import PROCESSES, append_what_comes, exit_code, started
+from tests.store.workers import PROCESSES, append_lines, exit_code, started
 from tests.tables import each_row
 
 from .running import COMPLETED, NOON, log, raws, scoped, start, with_thread
 
 T = TypeVar("T")
 SOON = 30.0
-"""How many seconds anything may take before it is said to hang."""
+"""The seconds after which an operation counts as hanging."""
 
 
-class Counting:
-    """An engine that counts what is written through it, and waits for leave to write."""
+class CountingEngine:
+    """An engine that counts writes, and can block them."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -77,7 +77,7 @@ async def lines_of(engine: Engine, run_id: str) -> list[bytes | None]:
     return [record.raw for record in await scoped(engine).read(run_log.read_log, run_id)]
 
 
-async def test_an_append_gives_the_number_of_its_last_entry(engine: Engine) -> None:
+async def test_an_append_returns_the_number_of_its_last_entry(engine: Engine) -> None:
     await start(await with_thread(engine))
     appender = Appender(engine)
     assert await appender.append("u1", "r1", raws(b"1")) == 1
@@ -87,7 +87,7 @@ async def test_an_append_gives_the_number_of_its_last_entry(engine: Engine) -> N
 
 @each_row("many", [1, 8], ids=["one run", "many runs"])
 @in_empty_store
-async def test_thirty_two_at_once_keep_order_and_numbers(engine: Engine, many: int) -> None:
+async def test_concurrent_appends_keep_order_and_numbers(engine: Engine, many: int) -> None:
     store = await with_thread(engine)
     for number in range(many):
         await start(store, f"r{number}")
@@ -124,11 +124,11 @@ async def test_appends_of_one_writer_stay_in_order_without_waiting(engine: Engin
     assert await lines_of(engine, "r1") == lines
 
 
-async def test_what_comes_while_one_group_is_written_makes_the_next(engine: Engine) -> None:
+async def test_appends_during_a_write_form_the_next_group(engine: Engine) -> None:
     store = await with_thread(engine)
     for number in range(50):
         await start(store, f"r{number}")
-    counting = Counting(engine)
+    counting = CountingEngine(engine)
     counting.leave.clear()
     appender = Appender(counting)
     first = asyncio.create_task(appender.append("u1", "r0", raws(b"first")))
@@ -142,7 +142,7 @@ async def test_what_comes_while_one_group_is_written_makes_the_next(engine: Engi
     assert counting.writes == 2
 
 
-async def test_a_run_that_takes_nothing_stops_only_its_own_writers(engine: Engine) -> None:
+async def test_a_run_that_refuses_entries_stops_only_its_writers(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store, "good")
     await start(store, "over")
@@ -171,18 +171,18 @@ BAD: dict[str, Sequence[LogEntry]] = {
 
 
 @each_row(("what", "entries"), BAD.items(), ids=BAD)
-async def test_what_cannot_be_written_is_refused_at_once(
+async def test_invalid_entries_are_refused_at_once(
     engine: Engine, what: str, entries: Sequence[LogEntry]
 ) -> None:
-    counting = Counting(engine)
+    counting = CountingEngine(engine)
     with pytest.raises(StoreError, match=what):
         await Appender(counting).append("u1", "r1", entries)
     assert counting.writes == 0
 
 
-async def test_who_is_cancelled_loses_nothing_and_stops_nobody(engine: Engine) -> None:
+async def test_a_cancelled_append_is_written_and_affects_no_other(engine: Engine) -> None:
     await start(await with_thread(engine))
-    counting = Counting(engine)
+    counting = CountingEngine(engine)
     counting.leave.clear()
     appender = Appender(counting)
     tasks = [asyncio.create_task(appender.append("u1", "r1", raws(b"%d" % number))) for number in range(6)]
@@ -199,9 +199,9 @@ async def test_who_is_cancelled_loses_nothing_and_stops_nobody(engine: Engine) -
     assert await lines_of(engine, "r1") == [b"%d" % number for number in range(8)]
 
 
-async def test_who_brings_too_much_waits_in_line(engine: Engine) -> None:
+async def test_an_append_waits_while_the_queue_is_full(engine: Engine) -> None:
     await start(await with_thread(engine))
-    counting = Counting(engine)
+    counting = CountingEngine(engine)
     counting.leave.clear()
     appender = Appender(counting, max_waiting=1000)
     sizes = [300, 300, 900, 10, 5000, 10, 700]
@@ -220,7 +220,7 @@ async def test_who_brings_too_much_waits_in_line(engine: Engine) -> None:
     assert await lines_of(engine, "r1") == [b"%d" % n * size for n, size in enumerate(sizes) if n != 3]
 
 
-async def test_closing_writes_what_waits(engine: Engine) -> None:
+async def test_closing_writes_pending_entries(engine: Engine) -> None:
     await start(await with_thread(engine))
     appender = Appender(engine)
     waiting = [asyncio.create_task(appender.append("u1", "r1", raws(b"x"))) for _ in range(5)]
@@ -232,7 +232,7 @@ async def test_closing_writes_what_waits(engine: Engine) -> None:
     await appender.close()
 
 
-async def test_when_the_store_is_gone_everybody_is_told(engine: Engine) -> None:
+async def test_all_pending_appends_fail_when_the_store_is_closed(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store, "a")
     await start(store, "b")
@@ -270,12 +270,12 @@ async def test_two_processes_may_write_to_the_same_runs(url: str) -> None:
 
 
 async def followed(engine: Engine, run_id: str = "r1", after: int = 0) -> list[LogRecord]:
-    """Everything that following a run brings."""
+    """All records of a followed run."""
     async with asyncio.timeout(SOON):
         return [record async for records in follow(engine, "u1", run_id, after=after) for record in records]
 
 
-async def test_following_brings_what_is_there_and_what_comes(engine: Engine) -> None:
+async def test_following_returns_stored_and_new_records(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     appender = Appender(engine)
@@ -293,7 +293,7 @@ async def test_following_brings_what_is_there_and_what_comes(engine: Engine) -> 
 
 
 @each_row("end", ["finish", "fail", "cancel", "interrupt"])
-async def test_who_follows_is_told_at_once_that_a_run_has_ended(
+async def test_a_follower_ends_as_soon_as_the_run_has_ended(
     store: Store, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("partita.store.logs.run_log.POLL_SECONDS", 10 * SOON)
@@ -314,7 +314,7 @@ async def test_who_follows_is_told_at_once_that_a_run_has_ended(
     assert await asyncio.wait_for(follower, SOON) is None
 
 
-async def test_following_a_run_that_has_ended_ends(engine: Engine) -> None:
+async def test_following_an_ended_run_ends(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     await log(store, "r1", raws(*[b"x"] * 2500))
@@ -323,7 +323,7 @@ async def test_following_a_run_that_has_ended_ends(engine: Engine) -> None:
     assert await followed(engine, after=2500) == []
 
 
-async def test_nobody_follows_a_run_of_others(engine: Engine) -> None:
+async def test_a_run_of_another_owner_cannot_be_followed(engine: Engine) -> None:
     await with_thread(engine)
     await start(await with_thread(engine, "u2"), "theirs")
     with pytest.raises(NotFoundError):
@@ -331,10 +331,10 @@ async def test_nobody_follows_a_run_of_others(engine: Engine) -> None:
 
 
 @in_a_file_and_on_a_server
-async def test_another_process_is_followed_as_it_writes(url: str) -> None:
+async def test_entries_of_another_process_are_followed(url: str) -> None:
     engine = await open_engine(locate(url))
     theirs, ours = PROCESSES.Pipe(duplex=False)
-    writer = started(append_what_comes, url, theirs)
+    writer = started(append_lines, url, theirs)
     try:
         await start(await with_thread(engine))
         seen: list[bytes | None] = []
@@ -352,7 +352,7 @@ async def test_another_process_is_followed_as_it_writes(url: str) -> None:
         await engine.close()
 
 
-async def test_a_stream_hands_over_without_waiting(engine: Engine) -> None:
+async def test_submit_does_not_wait(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     appender = Appender(engine)
@@ -367,7 +367,7 @@ async def test_a_stream_hands_over_without_waiting(engine: Engine) -> None:
     await appender.close()
 
 
-async def test_what_is_handed_over_too_fast_is_refused(engine: Engine) -> None:
+async def test_submit_is_refused_while_the_queue_is_full(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     appender = Appender(engine, max_waiting=100)

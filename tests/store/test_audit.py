@@ -1,4 +1,4 @@
-"""The audit of a store: JSON in strings is counted, shown, and parsed where that is certain."""
+"""The audit of a store: structures in JSON strings are counted, and parsed where that is certain."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ PARSES: dict[str, tuple[Message, str, str, Message]] = {
         "$.content.parts[0].input",
         said(call(VALUE)),
     ),
-    "an input, stringified twice": (
+    "an input encoded twice": (
         said(call(dumps(TEXT).decode())),
         "tool input",
         "$.content.parts[0].input",
@@ -67,7 +67,7 @@ PARSES: dict[str, tuple[Message, str, str, Message]] = {
         "$.content.parts[0].output.value",
         said(call(output=JsonOutput(VALUE))),
     ),
-    "an output as Python writes it": (
+    "an output serialized by Python": (
         said(call(output=TextOutput('{"a": [1, "\\u00e9"], "b": null}'))),
         "tool output",
         "$.content.parts[0].output.value",
@@ -85,7 +85,7 @@ PARSES: dict[str, tuple[Message, str, str, Message]] = {
         "$.content.parts[0].output.value",
         said(call(output=ErrorJsonOutput(VALUE))),
     ),
-    "a result of its own": (
+    "a separate result": (
         ToolMessage(id="m", content=[ToolResultPart(id="c", name="n", output=TextOutput(TEXT))]),
         "tool output",
         "$.content.parts[0].output.value",
@@ -125,7 +125,7 @@ async def audited(store: Store) -> list[AuditEntry]:
 
 @each_row(("message", "kind", "path", "parsed"), PARSES.values(), ids=PARSES)
 @in_empty_store
-async def test_what_is_certain_is_parsed(
+async def test_certain_structures_are_parsed(
     store: Store, message: Message, kind: str, path: str, parsed: Message
 ) -> None:
     await store.threads.create("t")
@@ -143,20 +143,20 @@ async def test_what_is_certain_is_parsed(
     assert await audited(store) == []
 
 
-LEFT: dict[str, tuple[Message, str, str]] = {
-    "an output that somebody laid out": (
+UNPARSED: dict[str, tuple[Message, str, str]] = {
+    "an indented output": (
         said(call(output=TextOutput('{\n  "a": 1\n}'))),
         "tool output",
         "whole",
     ),
-    "an output that was cut": (said(call(output=TextOutput(TEXT[:-4]))), "tool output", "cut off"),
-    "an input that was cut": (said(call(TEXT[:-9])), "tool input", "cut off"),
+    "a truncated output": (said(call(output=TextOutput(TEXT[:-4]))), "tool output", "cut off"),
+    "a truncated input": (said(call(TEXT[:-9])), "tool input", "cut off"),
     "a text of an output": (
         said(call(output=ContentOutput((TextPart(TEXT),)))),
         "tool output",
         "inside",
     ),
-    "a part with something beside it": (
+    "a text with other members": (
         said(TextPart('{"type":"text","text":"a"}', provider_metadata={"p": {"id": "x"}})),
         "part",
         "whole",
@@ -164,7 +164,7 @@ LEFT: dict[str, tuple[Message, str, str]] = {
     "a file that a tool writes": (said(call({"content": TEXT})), "tool input", "inside"),
     "a member of data": (said(DataPart(name="d", data={"a": [TEXT]})), "data", "inside"),
     "a member of metadata": (said(metadata={"a": TEXT}), "metadata", "inside"),
-    "what a provider wants back": (
+    "provider metadata": (
         said(TextPart("a", provider_metadata={"p": {"signature": TEXT}})),
         "provider metadata",
         "inside",
@@ -172,9 +172,9 @@ LEFT: dict[str, tuple[Message, str, str]] = {
 }
 
 
-@each_row(("message", "kind", "condition"), LEFT.values(), ids=LEFT)
+@each_row(("message", "kind", "condition"), UNPARSED.values(), ids=UNPARSED)
 @in_empty_store
-async def test_what_would_be_a_guess_is_reported_and_left(
+async def test_uncertain_structures_are_reported_and_not_parsed(
     store: Store, message: Message, kind: str, condition: str
 ) -> None:
     await store.threads.create("t")
@@ -188,8 +188,8 @@ async def test_what_would_be_a_guess_is_reported_and_left(
 
 
 NOT_JSON: dict[str, Message] = {
-    "an answer in JSON": said(TextPart(TEXT)),
-    "what a user pasted": UserMessage(id="m", content=network()),
+    "a response in JSON": said(TextPart(TEXT)),
+    "a user message": UserMessage(id="m", content=network()),
     "a log line": said(call(output=TextOutput("[12:00:01] started"))),
     "a patch": said(call(TEXT, input_encoding="text")),
     "a number": said(call(output=TextOutput("42")), DataPart(name="d", data="true")),
@@ -199,13 +199,13 @@ NOT_JSON: dict[str, Message] = {
 
 @each_row("message", NOT_JSON.values(), ids=NOT_JSON)
 @in_empty_store
-async def test_text_is_text(store: Store, message: Message) -> None:
+async def test_texts_are_not_reported(store: Store, message: Message) -> None:
     await store.threads.create("t")
     await store.messages.save([message], thread_id="t")
     assert await audited(store) == []
 
 
-async def test_a_store_full_of_network_strings_is_not_healthy(store: Store) -> None:
+async def test_a_store_with_network_strings_is_not_healthy(store: Store) -> None:
     await store.threads.create("t")
     whole = [AssistantMessage(id=f"n{number}", content=network(str(number))) for number in range(5)]
     inside = said(call(children=(AssistantMessage(id="in", content=network()),)))
@@ -227,7 +227,7 @@ async def test_a_store_full_of_network_strings_is_not_healthy(store: Store) -> N
     assert child.content.network_execution is not None
 
 
-async def test_a_network_string_that_was_cut_is_damage(store: Store) -> None:
+async def test_a_truncated_network_string_is_damage(store: Store) -> None:
     await store.threads.create("t")
     await store.messages.save([AssistantMessage(id="m", content=network()[:-20])], thread_id="t")
     (entry,) = await audited(store)
@@ -236,7 +236,7 @@ async def test_a_network_string_that_was_cut_is_damage(store: Store) -> None:
     assert not (await check_store(store, audit=True)).healthy
 
 
-async def test_a_content_in_a_string_is_named_too(store: Store) -> None:
+async def test_a_whole_content_in_a_string_is_reported(store: Store) -> None:
     await store.threads.create("t")
     await store.messages.save([said(TextPart("?"))], thread_id="t")
     content = dumps({"format": 2, "parts": [{"type": "text", "text": "hi"}]}).decode()

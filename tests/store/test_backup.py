@@ -1,4 +1,4 @@
-"""Backups: a whole store as of one moment, restored into either engine; after an error nothing is written."""
+"""Backups: a whole store at one time, restored into either engine; after an error nothing is written."""
 
 import asyncio
 import os
@@ -66,7 +66,7 @@ async def fill(store: Store) -> None:
 
 
 async def contents(store: Store) -> dict[str, Any]:
-    """Everything in a store, as Python values."""
+    """The whole content of a store, as Python values."""
     found = await store.read(_rows)
     found["log"] = [
         (run.id, await store.logs.read(run.id)) for run in sorted((await store.runs.list()).items, key=str)
@@ -80,14 +80,14 @@ async def contents(store: Store) -> dict[str, Any]:
 def _rows(tx: Transaction) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, table in metadata.tables.items():
-        if name not in ("write_tokens", "run_log"):  # what logs hold is compared entry by entry
+        if name not in ("write_tokens", "run_log"):  # the entries of logs are compared one by one
             columns = [column for column in table.columns if column.name not in LOCAL]
             found[name] = sorted(map(repr, tx.rows(select(*columns))))
     return found
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty store, in a file or on a server."""
     if request.param == "postgresql":
         return str(request.getfixturevalue("postgres_url"))
@@ -118,13 +118,13 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # Into either engine
 
 
-async def test_a_restored_store_equals_the_original(place: str, tmp_path: Path) -> None:
-    async with open_store(place) as store:
+async def test_a_restored_store_equals_the_original(url: str, tmp_path: Path) -> None:
+    async with open_store(url) as store:
         await fill(store)
         before = await contents(store)
         made = await create_backup(store, tmp_path / "a.backup")
     assert before["search tape"]
-    assert (made.rows["threads"], made.engine) == (3, "sqlite" if "store.db" in place else "postgresql")
+    assert (made.rows["threads"], made.engine) == (3, "sqlite" if "store.db" in url else "postgresql")
     assert check_backup(tmp_path / "a.backup") == made
     for number, target in enumerate((str(tmp_path / "new.db"), "memory:")):
         async with open_store(target) as store:
@@ -147,27 +147,27 @@ async def test_a_backup_of_a_file_is_restored_on_a_server(archive: Path, postgre
         assert (await check_store(store, full=True)).healthy
 
 
-async def test_rows_that_violate_newer_checks_are_restored(place: str, tmp_path: Path) -> None:
+async def test_rows_that_violate_newer_checks_are_restored(url: str, tmp_path: Path) -> None:
     async with open_store(tmp_path / "old.db") as store:
         await store.threads.create("t")
         await store.messages.save([ask("m1"), ask("m2")], thread_id="t")
         await store.write(without_checks, "UPDATE messages SET type = 'v2' WHERE id = 'm1'")
         await create_backup(store, tmp_path / "old.backup")
-    async with open_store(place) as store:
+    async with open_store(url) as store:
         await restore_backup(store, tmp_path / "old.backup")
         assert [message.type for message in await store.messages.list("t")] == ["v2", "text"]
         with pytest.raises(StoreError, match=r"messages_type|CHECK"):
             await store.write(lambda tx: tx.sql("UPDATE messages SET type = 'v2' WHERE id = 'm2'") and None)
 
 
-async def test_a_restored_store_can_be_written(place: str, archive: Path) -> None:
-    async with open_store(place) as store:
+async def test_a_restored_store_can_be_written(url: str, archive: Path) -> None:
+    async with open_store(url) as store:
         await restore_backup(store, archive)
         known = {row[0] for row in await store.read(_keys)}
         await store.threads.create("new")
         await store.messages.save([ask("n1", "Something new under the sun.")], thread_id="new")
         fresh = {row[0] for row in await store.read(_keys)} - known
-        assert min(fresh) > max(known) + 1  # the number of the message that was deleted is not given again
+        assert min(fresh) > max(known) + 1  # the number of the deleted message is not used again
         await store.logs.append("at-work", raws(b"one more"))
         assert [record.raw for record in await store.logs.read("at-work")] == [
             *(b"line %d" % number for number in range(5)),
@@ -197,10 +197,10 @@ async def test_damaged_rows_are_restored_unchanged(tmp_path: Path) -> None:
 # While others write
 
 
-async def test_a_backup_has_everything_that_was_committed_before(place: str, tmp_path: Path) -> None:
+async def test_a_backup_has_everything_that_was_committed_before(url: str, tmp_path: Path) -> None:
     acknowledged = 0
     done = asyncio.Event()
-    async with open_store(place) as store:
+    async with open_store(url) as store:
         await store.threads.create("t1")
         await store.runs.open("t1", id="r1")
 
@@ -240,12 +240,12 @@ async def test_an_existing_file_is_not_replaced_without_force(archive: Path, tmp
     target = tmp_path / "a.backup"
     target.write_text("mine")
     async with open_store(archive.with_name("store.db")) as store:
-        with pytest.raises(ConflictError, match="there already"):
+        with pytest.raises(ConflictError, match="already exists"):
             await create_backup(store, target)
         assert target.read_text() == "mine"
         await create_backup(store, target, force=True)
     assert check_backup(target).rows["threads"] == 3
-    assert target.stat().st_mode & 0o077 == 0  # it has everything that the store has
+    assert target.stat().st_mode & 0o077 == 0  # it has the same content as the store
     assert [path.name for path in tmp_path.iterdir()] == ["a.backup"]
 
 
@@ -280,8 +280,8 @@ async def test_a_killed_process_leaves_no_file_of_that_name(tmp_path: Path) -> N
 # Damage
 
 
-def flipped(data: bytes, place: int) -> bytes:
-    return data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :]
+def flipped(data: bytes, url: int) -> bytes:
+    return data[:url] + bytes([data[url] ^ 0x10]) + data[url + 1 :]
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -289,7 +289,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "only its first line": lambda data: data[: len(MAGIC)],
     "cut in the middle": lambda data: data[: len(data) // 2],
     "cut at the end": lambda data: data[:-1],
-    "a byte too much": lambda data: data + b"\0",
+    "an additional byte": lambda data: data + b"\0",
     "another first line": lambda data: b"SQLite format 3\0" + data[16:],
     "another version": lambda data: data.replace(b"backup 1\n", b"backup 2\n", 1),
     "a bit in the middle": lambda data: flipped(data, len(data) // 2),
@@ -312,11 +312,11 @@ async def test_damage_is_reported_and_nothing_is_restored(
     assert await contents(target) == empty
 
 
-def test_every_byte_counts(archive: Path, tmp_path: Path) -> None:
+def test_any_changed_byte_is_detected(archive: Path, tmp_path: Path) -> None:
     data = archive.read_bytes()
     broken = tmp_path / "broken.backup"
-    for place in range(0, len(data), max(1, len(data) // 300)):
-        broken.write_bytes(flipped(data, place))
+    for url in range(0, len(data), max(1, len(data) // 300)):
+        broken.write_bytes(flipped(data, url))
         with pytest.raises(StoreError):
             check_backup(broken)
 
@@ -384,10 +384,10 @@ WRONG: dict[str, tuple[Callable[[Record], Record | None], str]] = {
     "no end": (without(End), "no end"),
     "no rows": (without(Rows), "0 rows of threads"),
     "other counts": (replaced(End, tables={"threads": TableSum(3, "0" * 64)}), "do not match its checksum"),
-    "rows of something else": (with_rows("blob_refs", [["a"]]), "cannot be read"),
+    "rows of another table": (with_rows("blob_refs", [["a"]]), "cannot be read"),
     "text for a number": (with_rows("blob_refs", [["a", "b", "c"]]), "cannot be read"),
-    "a row that is not in the sum": (with_rows("blob_refs", []), "rows of blob_refs"),
-    "a row whose blob is not there": (with_rows("blob_refs", [["", 1, "0" * 64]]), ""),
+    "a row that is not in the checksum": (with_rows("blob_refs", []), "rows of blob_refs"),
+    "a row whose blob is missing": (with_rows("blob_refs", [["", 1, "0" * 64]]), ""),
 }
 
 
@@ -427,8 +427,8 @@ async def test_columns_that_an_old_backup_lacks_get_their_defaults(archive: Path
                 tables = tables | {"threads": [name for name in names if name != "changed_at"]}
                 return msgspec.structs.replace(record, schema="0002", tables=tables)
             case Rows(table="threads", rows=raw):
-                place = names.index("changed_at")
-                rows = [row[:place] + row[place + 1 :] for row in msgspec.msgpack.decode(raw)]
+                url = names.index("changed_at")
+                rows = [row[:url] + row[url + 1 :] for row in msgspec.msgpack.decode(raw)]
                 digests.extend(int.from_bytes(sha256(msgspec.msgpack.encode(row)).digest()) for row in rows)
                 return Rows("threads", msgspec.Raw(msgspec.msgpack.encode(rows)))
             case End(tables=tables):

@@ -1,4 +1,4 @@
-"""Large values: moved out on write, put back on read, kept once, dropped with the last that held them."""
+"""Large values: moved to blobs on write, put back on read, stored once, deleted with their last reference."""
 
 import base64
 import os
@@ -69,13 +69,13 @@ def called(output: Any, **fields: Any) -> AssistantMessage:
 
 LARGE: dict[str, tuple[Any, int]] = {
     "picture": (with_file("m1", PICTURE), 1),
-    "picture whose part says another type": (with_file("m1", PICTURE, "image/jpeg"), 1),
+    "image whose part has another media type": (with_file("m1", PICTURE, "image/jpeg"), 1),
     "image part without a type": (UserMessage(id="m1", content=[ImagePart(url=PICTURE)]), 1),
     "data url with parameters": (
         with_file("m1", PICTURE.replace("image/png", "text/plain;charset=utf-8"), "text/plain"),
         1,
     ),
-    "base64 written in another way": (with_file("m1", PICTURE + "===="), 1),
+    "non-canonical base64": (with_file("m1", PICTURE + "===="), 1),
     "data url without base64": (with_file("m1", "data:text/plain," + LONG), 1),
     "text output": (with_output("m1", TextOutput(LONG)), 1),
     "output with half a surrogate": (with_output("m1", TextOutput(LONG + "\ud800")), 1),
@@ -90,15 +90,15 @@ LARGE: dict[str, tuple[Any, int]] = {
         called(TextOutput("short"), children=(with_output("inner", TextOutput(LONG)),)),
         1,
     ),
-    "two of the same": (UserMessage(id="m1", content=[ImagePart(url=PICTURE), ImagePart(url=PICTURE)]), 1),
-    "long url that is no data": (with_file("m1", "https://example.org/" + "x" * 2 * THRESHOLD), 0),
-    "long text stays": (ask("m1", LONG), 0),
+    "two equal values": (UserMessage(id="m1", content=[ImagePart(url=PICTURE), ImagePart(url=PICTURE)]), 1),
+    "long URL without data": (with_file("m1", "https://example.org/" + "x" * 2 * THRESHOLD), 0),
+    "long text": (ask("m1", LONG), 0),
 }
 
 
 @each_row(("message", "moved"), LARGE.values(), ids=LARGE)
 @in_empty_store
-async def test_large_values_come_back_exactly(store: Store, message: Any, moved: int) -> None:
+async def test_large_values_are_restored_exactly(store: Store, message: Any, moved: int) -> None:
     await store.threads.create("t1")
     saved = (await store.messages.save([message], thread_id="t1"))[0]
     assert saved.content == message.content
@@ -125,12 +125,12 @@ async def test_references_can_be_saved_again(store: Store, message: Any, moved: 
     assert await count(store, blobs) == moved
 
 
-async def test_small_values_stay(store: Store, thread: str) -> None:
+async def test_small_values_are_not_moved(store: Store, thread: str) -> None:
     await store.messages.save([with_output("m1", TextOutput("x" * 1000))], thread_id=thread)
     assert await count(store, blobs) == 0
 
 
-async def test_text_that_looks_like_a_reference_is_text(store: Store, thread: str) -> None:
+async def test_text_that_looks_like_a_reference_is_unchanged(store: Store, thread: str) -> None:
     fake = f"blob:sha256:{'0' * 64}#text"
     await store.messages.save([with_output("m1", TextOutput(fake)), with_file("m2", fake)], thread_id=thread)
     first, second = (await store.messages.list(thread)).items
@@ -138,7 +138,7 @@ async def test_text_that_looks_like_a_reference_is_text(store: Store, thread: st
     assert second.content == with_file("m2", fake).content
 
 
-async def test_what_many_hold_is_kept_once_until_the_last_is_gone(store: Store) -> None:
+async def test_a_shared_value_is_stored_once_and_deleted_with_its_last_reference(store: Store) -> None:
     for thread_id in ("a", "b"):
         await store.threads.create(thread_id)
         await store.messages.save([with_file("m1", PICTURE), with_file("m2", PICTURE)], thread_id=thread_id)
@@ -152,7 +152,7 @@ async def test_what_many_hold_is_kept_once_until_the_last_is_gone(store: Store) 
     assert (await count(store, blobs), await count(store, blob_refs)) == (0, 0)
 
 
-async def test_bytes_are_kept_by_their_hash(store: Store) -> None:
+async def test_bytes_are_stored_by_hash(store: Store) -> None:
     blob = await store.blobs.put(NOISE, media_type="image/png")
     assert blob.url == f"blob:sha256:{sha256(NOISE).hexdigest()}"
     assert (blob.size, blob.media_type) == (len(NOISE), "image/png")
@@ -162,7 +162,7 @@ async def test_bytes_are_kept_by_their_hash(store: Store) -> None:
     assert await store.blobs.get((await store.blobs.put(b"")).url) == b""
 
 
-async def test_an_uploaded_blob_may_stand_in_a_message(store: Store, thread: str) -> None:
+async def test_a_message_can_refer_to_an_uploaded_blob(store: Store, thread: str) -> None:
     blob = await store.blobs.put(NOISE, media_type="image/png")
     await store.messages.save([with_file("m1", blob.url)], thread_id=thread)
     found = await store.messages.get(thread, "m1")
@@ -174,28 +174,26 @@ async def test_an_uploaded_blob_may_stand_in_a_message(store: Store, thread: str
 
 
 @each_row("given", ["", "blob:sha256:xyz", "blob:sha256:" + "g" * 64, "' OR 1=1 --"])
-async def test_what_is_no_blob_url_is_told(store: Store, given: str) -> None:
+async def test_an_invalid_blob_url_is_an_error(store: Store, given: str) -> None:
     with pytest.raises(StoreError, match="not a blob URL"):
         await store.blobs.get(given)
 
 
-async def test_a_missing_blob_leaves_its_reference(store: Store, thread: str) -> None:
+async def test_the_reference_of_a_missing_blob_is_returned(store: Store, thread: str) -> None:
     await store.messages.save([with_output("m1", TextOutput(LONG))], thread_id=thread)
 
-    def lose(tx: Transaction) -> None:
+    def delete(tx: Transaction) -> None:
         tx.sql("DELETE FROM blob_refs")
         tx.sql("DELETE FROM blobs")
 
-    await store.write(lose)
+    await store.write(delete)
     found = await store.messages.get(thread, "m1")
     assert found is not None
     value: Json = to_json(found)["content"]["parts"][0]["output"]["value"]
     assert value.startswith("blob:sha256:")
 
 
-async def test_ranges_of_large_files_are_read_without_the_rest(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_range_of_a_large_file_is_read_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blob_files, "LARGE", 1000)
     monkeypatch.setattr(blob_files, "PIECE", 300)
     data = b"".join(b"%06d" % number for number in range(700))

@@ -23,7 +23,7 @@ def test_methods_have_their_names_signatures_and_docstrings() -> None:
         assert inspect.getdoc(store.threads.list) == inspect.getdoc(Threads.list)
 
 
-def test_a_script_needs_no_await(url: str) -> None:
+def test_the_store_can_be_used_without_await(url: str) -> None:
     with open_store_sync(url) as store:
         store.threads.create("t1", title="Lighthouses")
         saved = store.messages.save([ask("m1"), worked("m2")], thread_id="t1")
@@ -51,7 +51,7 @@ def test_a_run_is_followed(url: str) -> None:
         assert seen == [b"one", b"two"]
 
 
-def test_following_may_stop_early(url: str) -> None:
+def test_following_can_stop_early(url: str) -> None:
     with open_store_sync(url) as store:
         store.threads.create("t1")
         run = store.runs.open("t1")
@@ -61,6 +61,6 @@ def test_following_may_stop_early(url: str) -> None:
             break
 
 
-def test_what_cannot_be_opened_leaves_no_thread_behind() -> None:
+def test_a_failed_open_leaves_no_thread() -> None:
     with pytest.raises(StoreError):
         open_store_sync("gopher://somewhere")

@@ -1,4 +1,4 @@
-"""Branches: edits, other answers, copies."""
+"""Branches: edits, alternative responses, copies."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.store.examples import answer, ask, worked
 
 @pytest.fixture
 async def thread(store: Store) -> str:
-    """A question, two answers to it; the second answer was asked about."""
+    """A question with two responses, and a message after the second."""
     await store.threads.create("t1", title="Towers")
     await store.messages.save([ask("q1"), answer("a1"), ask("q2"), answer("a2")], thread_id="t1")
     await store.messages.save([answer("b1", parent_id="q1"), ask("r2")], thread_id="t1")
@@ -21,16 +21,16 @@ async def branch(store: Store, thread_id: str, which: str = "active") -> list[st
     return [m.id for m in await store.messages.list(thread_id, MessageFilter(branch=which))]  # type: ignore[arg-type]
 
 
-async def test_another_answer_begins_another_branch(store: Store, thread: str) -> None:
+async def test_another_response_starts_a_branch(store: Store, thread: str) -> None:
     assert await branch(store, thread) == ["q1", "b1", "r2"]
     assert await branch(store, thread, "all") == ["q1", "a1", "q2", "a2", "b1", "r2"]
 
 
 async def test_branches_are_switched(store: Store, thread: str) -> None:
     switched = await store.threads.switch_branch(thread, "a1")
-    assert switched.active_leaf_id == "a2"  # the latest below
+    assert switched.active_leaf_id == "a2"  # the latest message of the branch
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2"]
-    await store.messages.save([ask("q3")], thread_id=thread)  # goes on from there
+    await store.messages.save([ask("q3")], thread_id=thread)  # continues from there
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2", "q3"]
     await store.threads.switch_branch(thread, "r2")
     assert await branch(store, thread) == ["q1", "b1", "r2"]
@@ -45,17 +45,17 @@ async def test_the_first_message_can_be_edited(store: Store, thread: str) -> Non
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2"]
 
 
-async def test_changing_a_message_leaves_the_branches(store: Store, thread: str) -> None:
+async def test_changing_a_message_keeps_the_branches(store: Store, thread: str) -> None:
     await store.messages.save([answer("a1", "Thirty.")], thread_id=thread)
     assert await branch(store, thread) == ["q1", "b1", "r2"]
 
 
-async def test_a_message_moved_to_another_parent(store: Store, thread: str) -> None:
+async def test_a_message_can_be_moved_to_another_parent(store: Store, thread: str) -> None:
     await store.messages.save([ask("r2", parent_id="a2")], thread_id=thread)
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2", "r2"]
 
 
-async def test_parents_in_a_circle_or_missing_end_the_way(store: Store) -> None:
+async def test_a_cycle_or_a_missing_parent_ends_the_path(store: Store) -> None:
     await store.threads.create("t1")
     await store.messages.save([ask("x", parent_id="y"), ask("y", parent_id="x")], thread_id="t1")
     assert sorted(await branch(store, "t1")) == ["x", "y"]
@@ -64,7 +64,7 @@ async def test_parents_in_a_circle_or_missing_end_the_way(store: Store) -> None:
     assert await branch(store, "t1") == ["z"]
 
 
-async def test_deleting_the_leaf_goes_back_one(store: Store, thread: str) -> None:
+async def test_after_deleting_the_leaf_its_parent_is_the_leaf(store: Store, thread: str) -> None:
     await store.messages.delete(thread, ["r2"])
     assert await branch(store, thread) == ["q1", "b1"]
     await store.messages.delete(thread, ["q1"])
@@ -72,7 +72,7 @@ async def test_deleting_the_leaf_goes_back_one(store: Store, thread: str) -> Non
     assert await branch(store, thread, "all") == ["a1", "q2", "a2", "b1"]
 
 
-async def test_a_clone_has_everything_and_lives_alone(store: Store, thread: str) -> None:
+async def test_a_clone_is_a_complete_and_independent_copy(store: Store, thread: str) -> None:
     await store.messages.save([worked("big", output="x" * 100_000)], thread_id=thread)
     copy = await store.threads.clone(thread, title="Copy")
     assert (copy.title, copy.metadata, copy.message_count) == ("Copy", {"clone": {"threadId": "t1"}}, 7)
@@ -84,7 +84,7 @@ async def test_a_clone_has_everything_and_lives_alone(store: Store, thread: str)
     assert big.content == worked("big", output="x" * 100_000).content
 
 
-async def test_a_clone_keeps_the_branch_that_was_active(store: Store, thread: str) -> None:
+async def test_a_clone_keeps_the_active_branch(store: Store, thread: str) -> None:
     await store.threads.switch_branch(thread, "a2")
     copy = await store.threads.clone(thread, new_id="copy")
     assert copy.active_leaf_id == "a2"
@@ -93,7 +93,7 @@ async def test_a_clone_keeps_the_branch_that_was_active(store: Store, thread: st
         await store.threads.clone(thread, new_id="copy")
 
 
-async def test_a_fork_has_what_led_to_a_message(store: Store, thread: str) -> None:
+async def test_a_fork_has_the_branch_up_to_a_message(store: Store, thread: str) -> None:
     copy = await store.threads.fork(thread, "q2")
     assert copy.metadata == {"clone": {"threadId": "t1", "messageId": "q2"}}
     assert await branch(store, copy.id, "all") == ["q1", "a1", "q2"]

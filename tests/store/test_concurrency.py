@@ -1,4 +1,4 @@
-"""Many writers at once: in one process and in several, on one thread and on many."""
+"""Concurrent writers: in one process and in several, on one thread and on many."""
 
 import asyncio
 from collections import Counter
@@ -15,7 +15,7 @@ WRITERS = 32
 EACH = 8
 
 
-async def test_writers_of_one_thread(store: Store) -> None:
+async def test_concurrent_writers_of_one_thread(store: Store) -> None:
     await store.threads.create("t0")
 
     async def write(writer: int) -> None:
@@ -28,14 +28,16 @@ async def test_writers_of_one_thread(store: Store) -> None:
         f"{writer}-{number}-{half}" for writer in range(WRITERS) for number in range(EACH) for half in "ab"
     )
     assert [m.seq for m in page] == list(range(1, WRITERS * EACH * 2 + 1))
-    for first, second in zip(page.items[::2], page.items[1::2], strict=True):  # batches stay together
+    for first, second in zip(
+        page.items[::2], page.items[1::2], strict=True
+    ):  # the messages of a batch are adjacent
         assert first.id[:-1] == second.id[:-1]
     thread = await store.threads.get("t0")
     assert thread is not None
     assert thread.message_count == WRITERS * EACH * 2
 
 
-async def test_writers_of_many_threads(store: Store) -> None:
+async def test_concurrent_writers_of_many_threads(store: Store) -> None:
     for number in range(WRITERS):
         await store.threads.create(f"t{number}")
 
@@ -52,7 +54,7 @@ async def test_writers_of_many_threads(store: Store) -> None:
         assert [(m.id, m.seq) for m in page] == [(f"{writer}-{number}", number + 1) for number in range(EACH)]
 
 
-async def test_two_who_write_the_same_message(store: Store) -> None:
+async def test_concurrent_writes_of_the_same_message(store: Store) -> None:
     await store.threads.create("t0")
     await asyncio.gather(
         *(store.messages.save([ask("m1", f"version {n}")], thread_id="t0") for n in range(WRITERS))
@@ -61,7 +63,7 @@ async def test_two_who_write_the_same_message(store: Store) -> None:
     assert [(m.id, m.seq) for m in page] == [("m1", 1)]
 
 
-async def test_two_who_make_the_same_thread(store: Store) -> None:
+async def test_concurrent_creation_of_the_same_thread(store: Store) -> None:
     results = await asyncio.gather(
         *(store.threads.create("t0") for _ in range(WRITERS)), return_exceptions=True
     )
@@ -70,7 +72,7 @@ async def test_two_who_make_the_same_thread(store: Store) -> None:
 
 @in_a_file_and_on_a_server
 @pytest.mark.parametrize("threads", [1, 4])
-async def test_several_processes(store: Store, url: str, threads: int) -> None:
+async def test_writers_in_several_processes(store: Store, url: str, threads: int) -> None:
     for number in range(threads):
         await store.threads.create(f"t{number}")
     processes, each = 3, 40

@@ -22,7 +22,7 @@ from partita.store.migrations import CURRENT, HEAD, Schema, Step
 from partita.store.schema import metadata
 from partita.store.sql.transaction import Transaction
 from partita.types.messages import text_of
-from tests.store.databases import ask as ask_server
+from tests.store.databases import execute as execute_on_server
 from tests.store.emptying import empty, new_folder
 from tests.store.engines import in_a_file_and_on_a_server
 from tests.store.examples import ask
@@ -59,7 +59,7 @@ LATER_SCHEMA = Schema(with_mood, CURRENT.oldest, (*CURRENT.upgrades, Step(LATER,
 
 
 async def with_message(url: str) -> None:
-    """Put a message into a store."""
+    """Save a message in a store."""
     async with open_store(url) as store:
         await store.threads.create("t1", title="Lighthouses")
         await store.messages.save([ask("m1", "How tall?")], thread_id="t1")
@@ -75,7 +75,7 @@ def moods(connection: Connection) -> list[str]:
 
 
 def content(path: Path) -> bytes:
-    """The bytes of a file that nobody has open."""
+    """The bytes of a file that is not open."""
     assert [found.name for found in path.parent.glob(f"{path.name}-*")] == []
     return path.read_bytes()
 
@@ -97,13 +97,15 @@ async def test_a_newer_schema_is_refused(url: str, tmp_path: Path) -> None:
     assert (content(path) if path else b"") == before
 
 
-async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -> None:
+async def test_an_older_file_is_copied_and_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await with_message(str(path))
     engine = await later(str(path))
     assert await engine.read(moods) == ["calm"]
     await engine.close()
-    async with open_store(tmp_path / f"store.db.schema-{HEAD}.bak") as copy:  # as it was, for today's version
+    async with open_store(
+        tmp_path / f"store.db.schema-{HEAD}.bak"
+    ) as copy:  # unchanged, readable by this version
         assert [message.id for message in await copy.messages.list("t1")] == ["m1"]
         thread = await copy.threads.get("t1")
         assert thread is not None
@@ -139,7 +141,7 @@ async def set_version(url: str, version: str) -> None:
     statement = f"UPDATE alembic_version SET version_num = '{version}'"
     path = locate(url).path
     if path is None:
-        await asyncio.to_thread(ask_server, url, statement)
+        await asyncio.to_thread(execute_on_server, url, statement)
         return
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
@@ -158,7 +160,7 @@ async def test_a_file_with_schema_0007_is_upgraded(tmp_path: Path) -> None:
         assert [entry.raw for entry in logs["r3"]] == [b"line %d\n" % number for number in range(130)]
         assert [len(entry.raw or b"") for entry in logs["r4"]] == [2, 3, 3, 3, 3, 9000, 3, 3, 3, 3, 4, 4, 4]
         for run, entries in logs.items():
-            if run != "r1":  # which has ended
+            if run != "r1":  # an ended run
                 entry = entries[-1]
                 number = await store.logs.append(run, [LogEntry(entry.time, entry.chunk, entry.raw)])
                 assert number == len(entries) + 1
@@ -168,12 +170,12 @@ async def test_a_file_with_schema_0007_is_upgraded(tmp_path: Path) -> None:
         assert (await check_store(store, full=True)).healthy
     async with open_store(tmp_path / "new.db"):
         pass
-    assert made(path) == made(tmp_path / "new.db")
+    assert statements_of(path) == statements_of(tmp_path / "new.db")
     assert rows_of(tmp_path / "store.db.schema-0007.bak") == before
 
 
 @pytest.mark.parametrize("version", ["0001", "0006"])
-async def test_a_real_file_of_a_development_version_stays_as_it_is(tmp_path: Path, version: str) -> None:
+async def test_a_file_of_a_development_version_is_not_changed(tmp_path: Path, version: str) -> None:
     path = old_file(tmp_path)
     await set_version(str(path), version)
     before = content(path)
@@ -215,7 +217,7 @@ async def test_a_backup_with_schema_0007_is_restored(url: str) -> None:
         assert [len(await store.logs.read(run)) for run in ("r1", "r2")] == [1, 1]
 
 
-async def test_a_copy_never_takes_the_place_of_another(tmp_path: Path) -> None:
+async def test_a_copy_does_not_replace_an_earlier_copy(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await with_message(str(path))
     (tmp_path / f"store.db.schema-{HEAD}.bak").write_text("mine")
@@ -233,7 +235,7 @@ async def test_a_copy_never_takes_the_place_of_another(tmp_path: Path) -> None:
     [(add_mood_to_no_table, "nonsense"), (add_mood_and_fail, "mood")],
     ids=["broken SQL", "an error"],
 )
-async def test_a_migration_that_fails_leaves_everything_as_it_was(
+async def test_a_failed_migration_changes_nothing(
     url: str, statements: Callable[[str], Iterator[str]], reason: str
 ) -> None:
     await with_message(url)
@@ -278,7 +280,7 @@ async def test_processes_that_open_a_new_database_at_the_same_moment(url: str, t
         assert await store.threads.count() == 3
 
 
-async def test_an_old_file_that_two_open_at_the_same_moment_is_copied_once(tmp_path: Path) -> None:
+async def test_an_old_file_is_copied_once_if_two_processes_open_it(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await with_message(str(path))
     engines = await asyncio.gather(*(later(str(path)) for _ in range(3)))
@@ -293,7 +295,7 @@ def _empty(connection: Connection) -> None:
     connection.execute(text("CREATE SCHEMA public"))
 
 
-async def test_the_tables_are_as_statements_are_built_from_them(engine: Engine) -> None:
+async def test_the_tables_match_the_table_objects(engine: Engine) -> None:
     def columns(connection: Connection) -> dict[str, list[str]]:
         found = inspect(connection)
         return {
@@ -302,10 +304,10 @@ async def test_the_tables_are_as_statements_are_built_from_them(engine: Engine) 
 
     real = await engine.read(columns)
     described = {name: [column.name for column in table.columns] for name, table in metadata.tables.items()}
-    assert described.keys() - real.keys() <= {"write_tokens", "log_tail"}  # one engine's own
+    assert described.keys() - real.keys() <= {"write_tokens", "log_tail"}  # of one engine only
     for name in described.keys() & real.keys():
         assert set(described[name]) <= set(real[name]), name
-        assert set(real[name]) - set(described[name]) <= {"key"}, name  # which SQLite fills in by itself
+        assert set(real[name]) - set(described[name]) <= {"key"}, name  # filled in by SQLite
 
 
 async def test_a_new_database_on_a_server_has_the_tables_that_are_described(postgres_url: str) -> None:
@@ -327,7 +329,7 @@ def old_file(folder: Path) -> Path:
     return path
 
 
-def made(path: Path) -> tuple[list[tuple[str, str]], list[tuple[str]]]:
+def statements_of(path: Path) -> tuple[list[tuple[str, str]], list[tuple[str]]]:
     """The statements that created the tables of a file, without spaces; and its version."""
     with closing(sqlite3.connect(path)) as connection:
         created = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()

@@ -1,4 +1,4 @@
-"""The ledger of what models consumed, on every engine."""
+"""The ledger: what responses of models consumed, on every engine."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import TextOutput
 from tests.store.emptying import in_empty_store
 from tests.store.examples import answer, ask
-from tests.store.ledger import NOON, NaiveLedger, counted, sums, took
+from tests.store.ledger import NOON, NaiveLedger, counted, record_of, sums
 from tests.store.older import everything
 from tests.store.test_doctor import problems, sql, with_keys_off
 from tests.tables import each_row
@@ -45,7 +45,7 @@ async def fill(store: Store) -> None:
 
 
 async def total(store: Store) -> UsageTotals:
-    """What all threads consumed."""
+    """The totals of all threads."""
     (stat,) = await store.stats.totals()
     fields = {name: value for name, value in asdict(stat).items() if name in UsageTotals.__struct_fields__}
     return UsageTotals(**fields)
@@ -55,21 +55,26 @@ async def total(store: Store) -> UsageTotals:
 RULES: dict[str, tuple[list[list[tuple[str, str, int, int]]], dict[str, str], int, int]] = {
     "nothing": ([], {}, 0, 0),
     "responses add up": ([[("t1", "a", 5, 0), ("t1", "b", 6, 1)]], {"a": "t1", "b": "t1"}, 11, 11),
-    "told again, the fuller word counts": ([[("t1", "a", 5, 0)], [("t1", "a", 9, 0)]], {"a": "t1"}, 9, 9),
-    "told again with less, nothing changes": ([[("t1", "a", 9, 0)], [("t1", "a", 5, 0)]], {"a": "t1"}, 9, 9),
+    "recorded twice: the larger record counts": (
+        [[("t1", "a", 5, 0)], [("t1", "a", 9, 0)]],
+        {"a": "t1"},
+        9,
+        9,
+    ),
+    "a smaller record changes nothing": ([[("t1", "a", 9, 0)], [("t1", "a", 5, 0)]], {"a": "t1"}, 9, 9),
     "the same in one batch": ([[("t1", "a", 9, 0), ("t1", "a", 5, 0)]], {"a": "t1"}, 9, 9),
     "a fork is counted once": ([[("t1", "a", 5, 0)], [("t2", "a", 5, 0)]], {"a": "t1"}, 5, 5),
-    "also within one batch": ([[("t1", "a", 5, 0), ("t2", "a", 5, 0)]], {"a": "t1"}, 5, 5),
-    "whoever came first stays": ([[("t3", "a", 5, 0)], [("t1", "a", 5, 0)]], {"a": "t3"}, 5, 5),
-    "of copies the fuller one": ([[("t1", "a", 5, 0)], [("t2", "a", 7, 9)]], {"a": "t2"}, 7, 5),
-    "of equals the earlier one": ([[("t1", "a", 5, 9)], [("t2", "a", 5, 0)]], {"a": "t2"}, 5, 5),
-    "a row that grows may overtake": (
+    "a fork in the same batch": ([[("t1", "a", 5, 0), ("t2", "a", 5, 0)]], {"a": "t1"}, 5, 5),
+    "the first thread stays": ([[("t3", "a", 5, 0)], [("t1", "a", 5, 0)]], {"a": "t3"}, 5, 5),
+    "the larger one of two copies": ([[("t1", "a", 5, 0)], [("t2", "a", 7, 9)]], {"a": "t2"}, 7, 5),
+    "the earlier one of equal records": ([[("t1", "a", 5, 9)], [("t2", "a", 5, 0)]], {"a": "t2"}, 5, 5),
+    "a growing row becomes the counted one": (
         [[("t1", "a", 5, 0), ("t2", "a", 7, 0)], [("t1", "a", 8, 0)]],
         {"a": "t1"},
         8,
         8,
     ),
-    "a row that becomes later may fall back": (
+    "a row that becomes later is no longer counted": (
         [[("t1", "a", 5, 0), ("t2", "a", 5, 3)], [("t1", "a", 5, 6)]],
         {"a": "t2"},
         5,
@@ -80,7 +85,7 @@ RULES: dict[str, tuple[list[list[tuple[str, str, int, int]]], dict[str, str], in
 
 @each_row(("batches", "where", "output", "of_first"), RULES.values(), ids=RULES)
 @in_empty_store
-async def test_who_is_counted(
+async def test_which_record_of_a_response_is_counted(
     store: Store,
     batches: list[list[tuple[str, str, int, int]]],
     where: dict[str, str],
@@ -90,21 +95,21 @@ async def test_who_is_counted(
     await fill(store)
     for batch in batches:
         await store.usage.record(
-            [took(thread, key, tokens, minute=minute) for thread, key, tokens, minute in batch]
+            [record_of(thread, key, tokens, minute=minute) for thread, key, tokens, minute in batch]
         )
     assert await counted(store) == where
     assert (await total(store)).output_tokens == output
     assert (await store.usage.of_thread("t1")).output_tokens == of_first
 
 
-async def test_a_later_word_of_the_same_size_is_the_last_one(ledger: Store) -> None:
-    await ledger.usage.record([took("t1", "a", model="old", cost=1.0)])
-    await ledger.usage.record([took("t1", "a", model="new")])
+async def test_a_later_record_of_the_same_size_replaces_the_earlier(ledger: Store) -> None:
+    await ledger.usage.record([record_of("t1", "a", model="old", cost=1.0)])
+    await ledger.usage.record([record_of("t1", "a", model="new")])
     assert [stat.key for stat in await ledger.stats.totals(by="model")] == [("new",)]
-    assert await total(ledger) == sums([took("t1", "a")])
+    assert await total(ledger) == sums([record_of("t1", "a")])
 
 
-async def test_everything_that_is_recorded_is_kept(ledger: Store) -> None:
+async def test_all_fields_of_a_record_are_stored(ledger: Store) -> None:
     one = ConsumptionRecord(
         thread_id="t1",
         key="msg_1:req_1",
@@ -129,44 +134,44 @@ async def test_everything_that_is_recorded_is_kept(ledger: Store) -> None:
     assert row == (*expected, 1, 2, 3, 4, 5, 0.25, price)
 
 
-async def test_without_a_time_it_was_now(url: str) -> None:
+async def test_the_default_time_is_now(url: str) -> None:
     async with open_store(url, clock=lambda: NOON) as store:
         await store.threads.create("t1")
-        await store.usage.record([took("t1", "a", time=None)])
+        await store.usage.record([record_of("t1", "a", time=None)])
         assert [stat.key for stat in await store.stats.totals(by="day")] == [("2026-03-01",)]
 
 
-async def test_a_cost_that_is_not_known_is_not_nothing(ledger: Store) -> None:
-    await ledger.usage.record([took("t1", "a"), took("t1", "b")])
+async def test_an_unknown_cost_is_not_zero(ledger: Store) -> None:
+    await ledger.usage.record([record_of("t1", "a"), record_of("t1", "b")])
     usage = await ledger.usage.of_thread("t1")
     assert (usage.cost, usage.unpriced) == (None, 2)
-    await ledger.usage.record([took("t1", "c", cost=0.5), took("t1", "d", cost=0.0)])
+    await ledger.usage.record([record_of("t1", "c", cost=0.5), record_of("t1", "d", cost=0.0)])
     usage = await ledger.usage.of_thread("t1")
     assert (usage.cost, usage.unpriced, usage.responses) == (0.5, 2, 4)
 
 
 WRONG: dict[str, tuple[ConsumptionRecord, type[StoreError], str]] = {
-    "a thread that is not there": (took("t9", "a"), NotFoundError, "no thread 't9'"),
-    "no thread": (took("", "a"), StoreError, "no thread id"),
-    "no key": (took("t1", ""), StoreError, "no key"),
-    "fewer than none": (took("t1", "a", -1), StoreError, "output_tokens is -1"),
-    "more than a database counts": (took("t1", "a", 2**63), StoreError, "too large"),
-    "no number": (took("t1", "a", cost=float("nan")), StoreError, "the cost is nan"),
-    "a cost below nothing": (took("t1", "a", cost=-0.01), StoreError, "the cost is -0.01"),
-    "a text no database holds": (took("t1", "a", model="\x00"), StoreError, "the model holds a NUL"),
+    "an unknown thread": (record_of("t9", "a"), NotFoundError, "no thread 't9'"),
+    "no thread": (record_of("", "a"), StoreError, "no thread id"),
+    "no key": (record_of("t1", ""), StoreError, "no key"),
+    "a negative count": (record_of("t1", "a", -1), StoreError, "output_tokens is -1"),
+    "a count that is too large": (record_of("t1", "a", 2**63), StoreError, "too large"),
+    "no number": (record_of("t1", "a", cost=float("nan")), StoreError, "the cost is nan"),
+    "a negative cost": (record_of("t1", "a", cost=-0.01), StoreError, "the cost is -0.01"),
+    "a text with a NUL": (record_of("t1", "a", model="\x00"), StoreError, "the model holds a NUL"),
 }
 
 
 @each_row(("wrong", "error", "what"), WRONG.values(), ids=WRONG)
-async def test_what_is_wrong_is_refused_and_nothing_is_written(
+async def test_an_invalid_record_is_refused_and_nothing_is_written(
     ledger: Store, wrong: ConsumptionRecord, error: type[StoreError], what: str
 ) -> None:
     with pytest.raises(error, match=what):
-        await ledger.usage.record([took("t1", "good"), wrong])
+        await ledger.usage.record([record_of("t1", "good"), wrong])
     assert await total(ledger) == sums([])
 
 
-async def test_the_usage_of_a_thread_that_is_not_there(ledger: Store) -> None:
+async def test_the_usage_of_an_unknown_thread(ledger: Store) -> None:
     with pytest.raises(NotFoundError):
         await ledger.usage.of_thread("t9")
     with pytest.raises(NotFoundError):
@@ -176,9 +181,9 @@ async def test_the_usage_of_a_thread_that_is_not_there(ledger: Store) -> None:
 # Deleting, copying
 
 
-async def test_a_deleted_thread_hands_over_what_it_shared(ledger: Store) -> None:
-    await ledger.usage.record([took("t1", "a", 9), took("t1", "b", 1)])
-    await ledger.usage.record([took("t2", "a", 7, minute=5), took("t3", "a", 7)])
+async def test_shared_responses_of_a_deleted_thread_are_counted_elsewhere(ledger: Store) -> None:
+    await ledger.usage.record([record_of("t1", "a", 9), record_of("t1", "b", 1)])
+    await ledger.usage.record([record_of("t2", "a", 7, minute=5), record_of("t3", "a", 7)])
     await ledger.threads.delete("t1")
     assert await counted(ledger) == {"a": "t3"}
     assert (await total(ledger)).output_tokens == 7
@@ -188,25 +193,25 @@ async def test_a_deleted_thread_hands_over_what_it_shared(ledger: Store) -> None
     assert (await everything(ledger))["consumptions"] == []
 
 
-async def test_deleted_messages_were_paid_for(ledger: Store) -> None:
+async def test_usage_of_deleted_messages_is_kept(ledger: Store) -> None:
     await ledger.messages.save([ask("m1"), answer("m2")], thread_id="t1")
-    await ledger.usage.record([took("t1", "a", message_id="m2")])
+    await ledger.usage.record([record_of("t1", "a", message_id="m2")])
     await ledger.messages.delete("t1", ["m2"])
     assert (await total(ledger)).output_tokens == 10
 
 
 async def with_sub_agent(store: Store) -> None:
-    """A thread whose second answer has a sub-agent, and what the three responses took."""
+    """A thread whose second response has a sub-agent, and the usage of the three responses."""
     call = ToolCallPart(
         "c1", "task", "output-available", {}, output=TextOutput("done"), children=(answer("inner"),)
     )
     talk = [ask("m1"), answer("m2"), AssistantMessage(id="m3", content=[call]), answer("m4")]
     await store.messages.save(talk, thread_id="t1")
     places = {"a": "m2", "b": "m3", "b2": "inner", "c": "m4", "d": None}
-    await store.usage.record([took("t1", key, message_id=place) for key, place in places.items()])
+    await store.usage.record([record_of("t1", key, message_id=place) for key, place in places.items()])
 
 
-async def test_a_clone_consumed_nothing_but_tells_the_same(ledger: Store) -> None:
+async def test_a_clone_has_the_same_usage_and_adds_nothing(ledger: Store) -> None:
     await with_sub_agent(ledger)
     before = await total(ledger)
     await ledger.threads.clone("t1", new_id="copy")
@@ -217,7 +222,7 @@ async def test_a_clone_consumed_nothing_but_tells_the_same(ledger: Store) -> Non
     assert await total(ledger) == before
 
 
-async def test_a_fork_tells_what_its_messages_took(ledger: Store) -> None:
+async def test_a_fork_has_the_usage_of_its_messages(ledger: Store) -> None:
     await with_sub_agent(ledger)
     await ledger.threads.fork("t1", "m3", new_id="copy")
     assert (await ledger.usage.of_thread("copy")).responses == 3
@@ -233,25 +238,25 @@ async def test_the_same_response_of_two_owners_is_counted_for_each(store: Store)
     ada, bob = store.scoped("ada"), store.scoped("bob")
     for mine in (ada, bob):
         await mine.threads.create("t1")
-        await mine.usage.record([took("t1", "a")])
-    assert (await total(ada), await total(bob)) == (sums([took("t1", "a")]),) * 2
+        await mine.usage.record([record_of("t1", "a")])
+    assert (await total(ada), await total(bob)) == (sums([record_of("t1", "a")]),) * 2
     assert (await total(store)).responses == 2
     with pytest.raises(ConflictError, match="several owners"):
-        await store.usage.record([took("t1", "b")])
+        await store.usage.record([record_of("t1", "b")])
     with pytest.raises(ConflictError, match="several owners"):
         await store.usage.of_thread("t1")
-    await store.usage.record([took("t1", "b")], resource_id="ada")
+    await store.usage.record([record_of("t1", "b")], resource_id="ada")
     assert (await total(ada)).responses == 2
     assert (await total(bob)).responses == 1
 
 
-async def test_nobody_sees_or_touches_what_others_consumed(store: Store) -> None:
+async def test_usage_of_other_owners_is_neither_visible_nor_changed(store: Store) -> None:
     ada, bob = store.scoped("ada"), store.scoped("bob")
     await ada.threads.create("t1")
-    await ada.usage.record([took("t1", "a")])
+    await ada.usage.record([record_of("t1", "a")])
     for attempt in (
-        bob.usage.record([took("t1", "a", 99)]),
-        bob.usage.record([took("t1", "a", 99)], resource_id="ada"),
+        bob.usage.record([record_of("t1", "a", 99)]),
+        bob.usage.record([record_of("t1", "a", 99)], resource_id="ada"),
         bob.usage.of_thread("t1"),
         bob.stats.totals(StatFilter(thread_id="t1")),
     ):
@@ -259,13 +264,13 @@ async def test_nobody_sees_or_touches_what_others_consumed(store: Store) -> None
             await attempt
     await bob.threads.delete("t1")
     assert await total(bob) == sums([])
-    assert await total(ada) == sums([took("t1", "a")])
+    assert await total(ada) == sums([record_of("t1", "a")])
 
 
-# Writers in each other's way
+# Concurrent writers
 
 
-async def test_many_who_tell_the_same_responses(store: Store) -> None:
+async def test_concurrent_records_of_the_same_responses(store: Store) -> None:
     names = [f"t{number}" for number in range(8)]
     for thread in names:
         await store.threads.create(thread)
@@ -273,21 +278,21 @@ async def test_many_who_tell_the_same_responses(store: Store) -> None:
 
     async def write(thread: str) -> None:
         for key in keys if int(thread[1:]) % 2 else reversed(keys):
-            await store.usage.record([took(thread, key, int(thread[1:]))])
+            await store.usage.record([record_of(thread, key, int(thread[1:]))])
 
     await asyncio.gather(*map(write, names))
     assert await counted(store) == dict.fromkeys(keys, "t7")
     assert (await total(store)).output_tokens == 7 * len(keys)
 
 
-async def test_some_write_while_others_delete(store: Store) -> None:
+async def test_concurrent_records_and_deletions(store: Store) -> None:
     names = [f"t{number}" for number in range(8)]
     for thread in names:
         await store.threads.create(thread)
-    await store.usage.record([took(thread, "k", 9) for thread in names[:4]])
+    await store.usage.record([record_of(thread, "k", 9) for thread in names[:4]])
 
     async def write(thread: str) -> None:
-        await store.usage.record([took(thread, "k", 5), took(thread, f"own-{thread}", 1)])
+        await store.usage.record([record_of(thread, "k", 5), record_of(thread, f"own-{thread}", 1)])
 
     await asyncio.gather(
         *(
@@ -302,14 +307,14 @@ async def test_some_write_while_others_delete(store: Store) -> None:
 
 
 IN_BETWEEN: dict[str, tuple[Work, Work, dict[str, str]]] = {
-    "told again while its thread is deleted": (
-        lambda tx: record_usage(tx, [took("t2", "a", 5)]),
+    "recorded while its thread is deleted": (
+        lambda tx: record_usage(tx, [record_of("t2", "a", 5)]),
         lambda tx: threads.delete_thread(tx, "t1"),
         {"a": "t2"},
     ),
-    "deleted while it is told again": (
+    "deleted while it is recorded": (
         lambda tx: threads.delete_thread(tx, "t1"),
-        lambda tx: record_usage(tx, [took("t2", "a", 5)]),
+        lambda tx: record_usage(tx, [record_of("t2", "a", 5)]),
         {"a": "t2"},
     ),
     "copied while it is deleted": (
@@ -317,19 +322,19 @@ IN_BETWEEN: dict[str, tuple[Work, Work, dict[str, str]]] = {
         lambda tx: threads.delete_thread(tx, "t1"),
         {"a": "copy"},
     ),
-    "told by two at once": (
-        lambda tx: record_usage(tx, [took("t2", "b", 5)]),
-        lambda tx: record_usage(tx, [took("t3", "b", 7)]),
+    "recorded by two at once": (
+        lambda tx: record_usage(tx, [record_of("t2", "b", 5)]),
+        lambda tx: record_usage(tx, [record_of("t3", "b", 7)]),
         {"a": "t1", "b": "t3"},
     ),
 }
 
 
 @pytest.mark.parametrize(("first", "second", "expected"), IN_BETWEEN.values(), ids=IN_BETWEEN)
-async def test_what_one_does_before_the_other_is_done(
+async def test_two_concurrent_transactions(
     postgres_url: str, first: Work, second: Work, expected: dict[str, str]
 ) -> None:
-    """On a server, where two write at the same time: the first has written, and is in no hurry to commit."""
+    """On a server: the first transaction has written but not committed when the second one starts."""
     written = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -341,7 +346,7 @@ async def test_what_one_does_before_the_other_is_done(
     async with open_store(postgres_url) as store:
         for thread in THREADS:
             await store.threads.create(thread)
-        await store.usage.record([took("t1", "a", 9)])
+        await store.usage.record([record_of("t1", "a", 9)])
         waiting = asyncio.create_task(store.write(slowly))
         await written.wait()
         await store.write(second)
@@ -350,11 +355,11 @@ async def test_what_one_does_before_the_other_is_done(
         assert (await check_store(store)).healthy
 
 
-# The doctor, and deriving anew
+# The doctor, and rebuilding
 
 DAMAGE = {
-    "nobody is counted": (sql("UPDATE consumptions SET counted = false"), "ledger", 2),
-    "the wrong one is counted": (
+    "no row is counted": (sql("UPDATE consumptions SET counted = false"), "ledger", 2),
+    "the wrong row is counted": (
         sql(
             "UPDATE consumptions SET counted = false WHERE key = 'a'",
             "UPDATE consumptions SET counted = true WHERE key = 'a' AND thread_id = 't2'",
@@ -362,53 +367,53 @@ DAMAGE = {
         "ledger",
         1,
     ),
-    "the thread is gone": (with_keys_off("DELETE FROM threads WHERE id = 't1'"), "orphans", 1),
+    "the thread is missing": (with_keys_off("DELETE FROM threads WHERE id = 't1'"), "orphans", 1),
 }
 
 
 @each_row("name", DAMAGE)
 @in_empty_store
-async def test_the_doctor_settles_the_ledger(store: Store, name: str) -> None:
+async def test_the_doctor_repairs_the_ledger(store: Store, name: str) -> None:
     damage, check, findings = DAMAGE[name]
     await fill(store)
-    await store.usage.record([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
+    await store.usage.record([record_of("t1", "a", 9), record_of("t2", "a", 7), record_of("t2", "b", 1)])
     await damage(store)
     assert problems(await check_store(store)).get(check) == findings
     mended = await check_store(store, repair=True)
     assert problems(mended) == {}
-    gone = name == "the thread is gone"
+    gone = name == "the thread is missing"
     assert await counted(store) == {"a": "t2" if gone else "t1", "b": "t2"}
 
 
-async def test_a_price_that_cannot_be_read_is_told(ledger: Store) -> None:
-    await ledger.usage.record([took("t1", "a", price={"x": 1})])
+async def test_an_unreadable_price_is_reported(ledger: Store) -> None:
+    await ledger.usage.record([record_of("t1", "a", price={"x": 1})])
     await sql("UPDATE consumptions SET price = 'nonsense'")(ledger)
     health = await check_store(ledger)
     (finding,) = next(check for check in health.checks if check.name == "columns").findings
     assert (finding.what, finding.thread_id) == ("the column price of consumption a is damaged", "t1")
 
 
-async def test_rebuild_settles_the_ledger(ledger: Store) -> None:
-    await ledger.usage.record([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
+async def test_rebuild_repairs_the_ledger(ledger: Store) -> None:
+    await ledger.usage.record([record_of("t1", "a", 9), record_of("t2", "a", 7), record_of("t2", "b", 1)])
     await sql("UPDATE consumptions SET counted = false")(ledger)
     await ledger.rebuild()
     assert await counted(ledger) == {"a": "t1", "b": "t2"}
 
 
-async def test_a_scoped_doctor_looks_at_its_own_ledger_only(store: Store) -> None:
+async def test_a_scoped_doctor_checks_only_its_ledger(store: Store) -> None:
     for owner in ("ada", "bob"):
         await store.scoped(owner).threads.create("t1")
-        await store.scoped(owner).usage.record([took("t1", "a")])
+        await store.scoped(owner).usage.record([record_of("t1", "a")])
     await sql("UPDATE consumptions SET counted = false")(store)
     await check_store(store.scoped("ada"), repair=True)
     assert await counted(store.scoped("ada")) == {"a": "t1"}
     assert problems(await check_store(store.scoped("bob"))) == {"ledger": 1}
 
 
-# Anything, in any order
+# Random operations
 
 RECORDS = st.builds(
-    took,
+    record_of,
     st.sampled_from([*THREADS, "copy"]),
     st.sampled_from("abcd"),
     st.integers(0, 3),

@@ -1,4 +1,4 @@
-"""What the database does for rows that are written and read with SQL."""
+"""Rows that are written and read with SQL."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ async def write(store: Store, statement: str) -> None:
 
 
 @in_a_file_and_on_a_server
-async def test_roles_and_types_are_checked_and_ids_and_times_filled_in(store: Store) -> None:
+async def test_the_database_checks_roles_and_types_and_fills_in_ids_and_times(store: Store) -> None:
     await store.threads.create("t")
     (first,) = await store.messages.save([ask("m1")], thread_id="t")
     for bad in ({"role": "ghost", "type": "text"}, {"role": "user", "type": "v2"}):
@@ -55,7 +55,7 @@ async def test_roles_and_types_are_checked_and_ids_and_times_filled_in(store: St
 ESCAPED: dict[str, tuple[str, str]] = {
     "NUL": ("a\x00b", r"a\u0000b"),
     "two of them": ("\x00\x00", r"\u0000\u0000"),
-    "behind a backslash": ("\\\x00", r"\\u0000"),
+    "after a backslash": ("\\\x00", r"\\u0000"),
     "the text of an escape": (r"\u0000", r"\u0000"),
     "half a pair": ("\ud83d!", r"\ud83d!"),
     "the other half": ("\ude00", r"\ude00"),
@@ -66,18 +66,18 @@ ESCAPED: dict[str, tuple[str, str]] = {
 
 @each_row(("text", "shown"), ESCAPED.values(), ids=ESCAPED)
 @on_a_server
-async def test_the_view_shows_any_text(store: Store, text: str, shown: str) -> None:
+async def test_the_view_returns_any_text(store: Store, text: str, shown: str) -> None:
     if await store.threads.get("t") is None:
         await store.threads.create("t")
     await store.messages.save([AssistantMessage(id="m", content=[TextPart(text)])], thread_id="t")
     assert await rows(store, "SELECT content #>> '{parts,0,text}' FROM message_contents") == [(shown,)]
     found = await store.messages.get("t", "m")
     assert found is not None
-    assert found.content.parts == (TextPart(text),)  # as it was
+    assert found.content.parts == (TextPart(text),)  # unchanged
 
 
 @on_a_server
-async def test_what_is_not_json_is_a_json_string(store: Store) -> None:
+async def test_text_that_is_not_json_is_a_json_string(store: Store) -> None:
     await store.threads.create("t")
     await store.messages.save([ask("m1")], thread_id="t")
     for content in ("Just words.", '{"format":2,"parts":[{', ""):
@@ -86,7 +86,7 @@ async def test_what_is_not_json_is_a_json_string(store: Store) -> None:
 
 
 @on_a_server
-async def test_contents_are_found_by_an_index(store: Store) -> None:
+async def test_contents_are_found_with_an_index(store: Store) -> None:
     await store.threads.create("t")
     data = AssistantMessage(id="m3", content=[DataPart(name="weather", data={"city": "Turku", "rain": True})])
     await store.messages.save([ask("m1"), worked("m2"), data], thread_id="t")

@@ -1,4 +1,4 @@
-"""Data migrations, on every engine: what they make of old rows, and that nothing is done twice or lost."""
+"""Data migrations, on every engine: their results, progress, verification, and that nothing is lost."""
 
 import asyncio
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def counts(reports: list[MigrationReport]) -> dict[str, tuple[int, int, int, int
     return {r.name: (r.seen, r.changed, r.failed, r.verified, r.wrong) for r in reports}
 
 
-async def test_all_of_them_bring_old_rows_to_todays_form(store: Store) -> None:
+async def test_all_migrations_convert_old_rows_to_the_current_form(store: Store) -> None:
     await with_rows(store, ROWS)
     before = {message.id: message for message in await store.messages.list("t1")}
     reports = await migrate(store)
@@ -83,7 +83,7 @@ async def test_all_of_them_bring_old_rows_to_todays_form(store: Store) -> None:
     assert after["prose"] == before["prose"]
 
 
-async def test_plain_text_becomes_one_part_that_says_so(store: Store) -> None:
+async def test_plain_text_becomes_one_part_marked_as_reconstructed(store: Store) -> None:
     await with_rows(store, ROWS)
     await migrate(store, ["plain-text"])
     for name, words in {
@@ -108,7 +108,7 @@ async def test_a_whole_content_in_a_string_is_not_marked(store: Store) -> None:
     )
 
 
-async def test_parts_of_version_4_become_todays(store: Store) -> None:
+async def test_parts_of_version_4_become_current_parts(store: Store) -> None:
     await with_rows(store, ROWS)
     await migrate(store, ["version-4-content"])
     call, first, second_, source, file, text = (await get(store, "parts")).content.parts
@@ -135,7 +135,7 @@ async def test_parts_of_version_4_become_todays(store: Store) -> None:
     assert (await store.messages.find_parts(PartFilter(tool="hours"))).items[0].message_id == "parts"
 
 
-async def test_older_parts_are_read_before_anything_is_migrated(store: Store) -> None:
+async def test_older_parts_can_be_read_without_a_migration(store: Store) -> None:
     flat: JsonObject = {"toolCallId": "k1", "toolName": "hours", "args": {"day": "monday"}}
     parts = [
         {"type": "tool-invocation", **flat, "result": {"until": "18:00"}, "state": "result"},
@@ -156,7 +156,7 @@ async def test_older_parts_are_read_before_anything_is_migrated(store: Store) ->
     )
 
 
-async def test_what_a_message_said_of_itself_stays_beside_its_content(store: Store) -> None:
+async def test_members_of_a_message_in_its_content_are_kept(store: Store) -> None:
     raw = '{"id":"old-7","role":"assistant","createdAt":"2024-02-30","content":"hi","mood":"fine"}'
     await with_rows(store, {"m": ("assistant", raw)})
     await migrate(store, ["version-4-content"])
@@ -169,7 +169,7 @@ async def test_what_a_message_said_of_itself_stays_beside_its_content(store: Sto
     }
 
 
-async def test_parts_of_ours_stay_when_older_ones_beside_them_change(store: Store) -> None:
+async def test_current_parts_are_unchanged_beside_older_ones(store: Store) -> None:
     ours: JsonObject = {
         "type": "tool-call",
         "id": "c9",
@@ -185,7 +185,7 @@ async def test_parts_of_ours_stay_when_older_ones_beside_them_change(store: Stor
     assert [type(part).__name__ for part in parts] == ["ToolCallPart", "SourceUrlPart", "DataPart"]
 
 
-async def test_results_of_networks_become_structure(store: Store) -> None:
+async def test_network_results_become_structure(store: Store) -> None:
     await with_rows(store, ROWS)
     (report,) = await migrate(store, ["network-strings"])
     assert report.done == {"network result of agent clerk": 1}
@@ -197,7 +197,7 @@ async def test_results_of_networks_become_structure(store: Store) -> None:
     assert (await store.search("until six")).items[0].message_id == "network"
 
 
-async def test_a_network_in_a_field_of_its_own_becomes_structure_too(store: Store) -> None:
+async def test_a_network_result_in_a_separate_field_becomes_structure(store: Store) -> None:
     called = '"toolCalls":[{"toolCallId":"k1","toolName":"hours","args":{"day":"monday"},"result":18}]'
     execution = network().replace('"toolCalls":[]', called)
     raw = f'{{"format":2,"parts":[{{"type":"text","text":"Until six."}}],"networkExecution":{execution}}}'
@@ -209,14 +209,14 @@ async def test_a_network_in_a_field_of_its_own_becomes_structure_too(store: Stor
     assert message.parts == (TextPart("Until six."),)
 
 
-async def test_a_network_string_in_plain_text_is_found_by_both(store: Store) -> None:
+async def test_a_network_string_in_plain_text_is_migrated_by_both_migrations(store: Store) -> None:
     await with_rows(store, {"m": ("assistant", network())})
     foretold = await migrate(store, dry_run=True)
     reports = await migrate(store)
     assert [r.changed for r in foretold] == [r.changed for r in reports] == [1, 0, 1, 0]
 
 
-async def test_a_dry_run_writes_nothing_and_gives_the_same_report(store: Store) -> None:
+async def test_a_dry_run_writes_nothing_and_returns_the_same_report(store: Store) -> None:
     await with_rows(store, ROWS)
     await with_rows(store, {"cut": ("assistant", '{"format":2,"parts":[{"type":"te')}, "t2")
     before = await everything(store)
@@ -243,11 +243,11 @@ async def test_a_dry_run_writes_nothing_and_gives_the_same_report(store: Store) 
 
 
 class KilledError(BaseException):
-    """The process is gone."""
+    """Raised instead of killing the process."""
 
 
 class Killer:
-    """Kills the third time it is called."""
+    """Raises when it is called the third time."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -258,7 +258,7 @@ class Killer:
             raise KilledError
 
     def after(self, work: Callable[P, None]) -> Callable[P, None]:
-        """A function that does its work before it kills."""
+        """A function that does its work and then raises."""
 
         def wrapped(*args: P.args, **options: P.kwargs) -> None:
             work(*args, **options)
@@ -269,7 +269,7 @@ class Killer:
 
 @each_row("moment", ["inside a batch", "between two", "while verifying"])
 @in_empty_store
-async def test_a_run_that_was_killed_goes_on_where_it_was(
+async def test_a_killed_migration_continues_where_it_stopped(
     store: Store, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     await with_rows(store, ROWS)
@@ -295,7 +295,7 @@ async def test_a_run_that_was_killed_goes_on_where_it_was(
     assert all(len(row[0]) < 20 for row in (await everything(store))["data_migrations"])
 
 
-async def test_a_migration_that_is_done_looks_at_new_messages_only(store: Store) -> None:
+async def test_a_completed_migration_reads_only_new_messages(store: Store) -> None:
     await with_rows(store, ROWS)
     await migrate(store)
     before = await everything(store, "data_migrations")
@@ -306,7 +306,7 @@ async def test_a_migration_that_is_done_looks_at_new_messages_only(store: Store)
     assert counts(await migrate(store))["plain-text"] == (1, 1, 0, 1, 0)
 
 
-async def test_what_fails_is_told_and_left_as_it_is(store: Store) -> None:
+async def test_a_failed_message_is_reported_and_not_changed(store: Store) -> None:
     cut = '{"format":2,"parts":[{"type":"te'
     await with_rows(store, {"cut": ("assistant", cut), **ROWS})
     await store.write(without_checks, "UPDATE messages SET role = ? WHERE id = ?", ("ghost", "pasted"))
@@ -320,7 +320,9 @@ async def test_what_fails_is_told_and_left_as_it_is(store: Store) -> None:
     assert any(cut in row for row in rows)
 
 
-async def test_a_fault_in_a_migration_stops_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_exception_in_a_migration_does_not_stop_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await with_rows(store, ROWS)
     plain = MIGRATIONS["plain-text"]
 
@@ -333,24 +335,24 @@ async def test_a_fault_in_a_migration_stops_nothing(store: Store, monkeypatch: p
     assert "ZeroDivisionError" in report.failures[0].what
 
 
-async def test_a_change_that_would_lose_words_is_refused(
+async def test_a_change_that_would_lose_text_is_refused(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await with_rows(store, ROWS)
     plain = MIGRATIONS["plain-text"]
 
-    def forgetful(message: Message, row: StoredRow) -> object:
+    def lossy(message: Message, row: StoredRow) -> object:
         changed = plain.change(message, row)
         return changed and changed._replace(message=UserMessage(id=row.id, content="?"))
 
-    monkeypatch.setitem(MIGRATIONS, "plain-text", type(plain)("plain-text", "", forgetful))  # type: ignore[arg-type]
+    monkeypatch.setitem(MIGRATIONS, "plain-text", type(plain)("plain-text", "", lossy))  # type: ignore[arg-type]
     (report,) = await migrate(store, ["plain-text"])
     assert (report.changed, report.failed) == (0, 4)
     assert "text would be lost: 'Is the library open?'" in report.failures[0].what
     assert any(ROWS["plain"][1] in row for row in (await everything(store))["messages"])
 
 
-async def test_verification_finds_a_row_that_was_tampered_with(store: Store) -> None:
+async def test_verification_finds_a_changed_row(store: Store) -> None:
     await with_rows(store, ROWS)
     await migrate(store, ["plain-text"], verify=False)
     await with_rows(store, {"new": ("user", "One more."), "other": ("user", "And one.")})
@@ -367,7 +369,7 @@ async def test_verification_finds_a_row_that_was_tampered_with(store: Store) -> 
     }
 
 
-async def test_a_message_that_someone_changed_since_is_no_fault(store: Store) -> None:
+async def test_a_message_that_was_changed_since_is_not_an_error(store: Store) -> None:
     await with_rows(store, {"m": ("user", "Plain.")})
     migration = MIGRATIONS["plain-text"]
     await store.write(progress.start, migration.name, again=False)
@@ -377,7 +379,7 @@ async def test_a_message_that_someone_changed_since_is_no_fault(store: Store) ->
     assert (report.verified, report.wrong) == (1, 0)
 
 
-async def test_large_values_stay_where_they_are(store: Store) -> None:
+async def test_large_values_are_not_moved(store: Store) -> None:
     await store.threads.create("t1")
     output = "word " * 10_000
     await store.messages.save([worked("m", output=output)], thread_id="t1")
@@ -399,14 +401,14 @@ async def test_large_values_stay_where_they_are(store: Store) -> None:
     assert call.output.value == output  # type: ignore[union-attr]
 
 
-async def test_threads_keep_their_place_in_the_list(store: Store) -> None:
+async def test_threads_keep_their_position_in_the_list(store: Store) -> None:
     await with_rows(store, ROWS)
     before = await store.threads.get("t1")
     await migrate(store)
     assert await store.threads.get("t1") == before
 
 
-async def test_an_owner_migrates_their_own_messages_only(store: Store) -> None:
+async def test_an_owner_migrates_only_their_messages(store: Store) -> None:
     owners = ("", "u1", "u2")
     for owner in owners:
         await with_rows(store.scoped(owner), {"m": ("user", "?")})
@@ -425,7 +427,9 @@ def _set_all(tx: Transaction, content: str, owner: str) -> None:
     tx.sql("UPDATE messages SET content = ? WHERE owner = ?", (content, owner))
 
 
-async def test_progress_and_pace(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_progress_is_reported_and_the_rate_is_limited(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await with_rows(store, ROWS)
     told: list[tuple[int, int]] = []
     waits: list[float] = []
@@ -444,7 +448,7 @@ async def test_progress_and_pace(store: Store, monkeypatch: pytest.MonkeyPatch) 
         progress=lambda done, total: told.append((done, total)),
     )
     assert told == [(4, 10), (8, 10), (10, 10)]
-    # Nobody slept in truth, so each wait is as long as all messages so far should have taken.
+    # The sleeps are fake, so each is as long as all messages so far should have taken.
     assert [round(seconds, -2) for seconds in waits] == [400, 800, 1000]
 
 
@@ -456,7 +460,7 @@ async def test_progress_and_pace(store: Store, monkeypatch: pytest.MonkeyPatch) 
         ({"per_second": 0}, "above 0"),
     ],
 )
-async def test_what_makes_no_sense_is_refused(options: dict[str, object], hint: str) -> None:
+async def test_invalid_options_are_refused(options: dict[str, object], hint: str) -> None:
     async with open_store("memory:") as store:
         with pytest.raises(StoreError, match=hint):
             await migrate(store, **options)  # type: ignore[arg-type]
@@ -472,8 +476,8 @@ async def test_migrations_can_be_listed(store: Store) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(message=any_message())
-def test_messages_of_today_are_changed_at_most_once(message: Message) -> None:
-    """Nothing a migration gives is changed by it again."""
+def test_current_messages_are_changed_at_most_once(message: Message) -> None:
+    """The result of a migration is not changed by it a second time."""
 
     role = {"SystemMessage": "system", "UserMessage": "user", "AssistantMessage": "assistant"}.get(
         type(message).__name__, "tool"
@@ -495,7 +499,7 @@ _texts = st.one_of(
 @settings(max_examples=100, deadline=None)
 @given(text=_texts, role=st.sampled_from(["user", "assistant", "system", "tool"]))
 def test_any_text_in_the_column_can_be_read(text: str, role: str) -> None:
-    """Whatever stands there, reading it gives a content, and what was said is in it."""
+    """Reading any text gives a content that contains it."""
 
     found = upgrade(role, text)
     assert lost_values(stored_value(text), to_json(found.content), found.losses) == []

@@ -37,7 +37,7 @@ async def filled(store: Store) -> Store:
 
 
 async def filled_again(engine: Engine) -> Store:
-    """Such a store on an empty engine; a new one, because its appender keeps state."""
+    """Such a store on an emptied engine; a new `Store`, because its appender keeps state."""
     store = Store(engine, clock=utc_now, appender=Appender(engine))
     await fill(store)
     return store
@@ -58,7 +58,7 @@ async def fill(store: Store) -> None:
 
 
 def without_constraints(statement: str) -> Damage:
-    """Damage that the constraints on roles and types prevent now."""
+    """Damage that the constraints on roles and types would prevent."""
 
     async def damage(store: Store) -> None:
         await store.write(without_checks, statement)
@@ -114,7 +114,7 @@ async def test_a_healthy_store_has_no_findings(filled: Store) -> None:
     assert await everything(filled) == before
 
 
-async def test_a_sealed_run_gives_no_notice(filled: Store) -> None:
+async def test_a_sealed_run_has_no_notice(filled: Store) -> None:
     health = await check_store(filled, repair=True, full=True)
     assert (health.repaired, notices(health)) == (1, {})
     assert [entry.raw for entry in await filled.logs.read("r1")] == [b"line"] * 6
@@ -123,20 +123,20 @@ async def test_a_sealed_run_gives_no_notice(filled: Store) -> None:
 REPAIRABLE: dict[str, tuple[Damage, str, str]] = {
     "flags": (sql("UPDATE messages SET has_errors = true WHERE id = 'm1'"), "derived", "has_errors"),
     "preview": (sql("UPDATE messages SET preview = 'nonsense' WHERE id = 'm2'"), "derived", "preview"),
-    "part rows gone": (sql("DELETE FROM parts"), "derived", "part rows"),
-    "part rows changed": (
+    "missing part rows": (sql("DELETE FROM parts"), "derived", "part rows"),
+    "changed part rows": (
         sql("UPDATE parts SET state = 'input-available', tool_name = 'x' WHERE call_id = 'c1'"),
         "derived",
         "part rows",
     ),
-    "index entries gone": (sql("DELETE FROM search"), "derived", "index entry"),
-    "titles not found": (sql("DELETE FROM search"), "titles", "not in the search index"),
+    "missing index entries": (sql("DELETE FROM search"), "derived", "index entry"),
+    "missing titles": (sql("DELETE FROM search"), "titles", "not in the search index"),
     "labels gone": (sql("DELETE FROM thread_labels"), "labels", "labels"),
     "labels wrong": (sql("UPDATE thread_labels SET value = '1'"), "labels", "labels"),
     "too few messages": (sql("UPDATE threads SET message_count = 1"), "counters", "counts 1 messages"),
-    "errors counted wrong": (sql("UPDATE threads SET error_count = 7"), "counters", "7 errors"),
-    "a number would be given twice": (sql("UPDATE threads SET next_seq = 2"), "counters", "exists already"),
-    "the leaf is gone": (sql("UPDATE threads SET active_leaf_id = 'nowhere'"), "branches", "nowhere"),
+    "wrong number of errors": (sql("UPDATE threads SET error_count = 7"), "counters", "7 errors"),
+    "a number that exists already": (sql("UPDATE threads SET next_seq = 2"), "counters", "exists already"),
+    "a missing leaf": (sql("UPDATE threads SET active_leaf_id = 'nowhere'"), "branches", "nowhere"),
     "no leaf": (sql("UPDATE threads SET active_leaf_id = NULL"), "branches", "no active leaf"),
     "all are active": (sql("UPDATE messages SET active = true"), "branches", "wrongly marked"),
     "references forgotten": (sql("DELETE FROM blob_refs"), "blobs", "the reference to blob"),
@@ -189,7 +189,7 @@ async def test_damage_that_can_be_repaired(engine: Engine, name: str) -> None:
     assert not any(result.repairable for result in repaired.checks)
 
 
-REPAIRED_EXACTLY = ("flags", "part rows gone", "index entries gone", "labels gone", "too few messages",
+REPAIRED_EXACTLY = ("flags", "missing part rows", "missing index entries", "labels gone", "too few messages",
                   "all are active", "references forgotten", "the run has too small a number")  # fmt: skip
 
 
@@ -219,12 +219,12 @@ async def test_a_thread_that_is_created_again_has_its_messages(filled: Store) ->
 
 
 UNREPAIRABLE: dict[str, tuple[Damage, str, str]] = {
-    "content that breaks off": (
+    "truncated content": (
         sql("UPDATE messages SET content = '{\"format\":2,\"pa' WHERE id = 'm1' AND thread_id = 't1'"),
         "contents",
         "cannot be read",
     ),
-    "a content with moves that breaks off": (
+    "truncated content with moves": (
         sql("UPDATE messages SET content = '{\"format\":2,\"pa' WHERE id = 'm2'"),
         "contents",
         "blobs does not fit",
@@ -261,7 +261,7 @@ UNREPAIRABLE: dict[str, tuple[Damage, str, str]] = {
     ),
     "a wrong size": (sql("UPDATE blobs SET size = 3"), "blob-bytes", "instead of 3"),
     "a gap in a log": (sql("DELETE FROM {log} WHERE first_seq = 3"), "log-gaps", "entries 3-4 are missing"),
-    "a log that is cut": (sql("DELETE FROM {log} WHERE first_seq = 5"), "log-ends", "ends at entry 4"),
+    "a truncated log": (sql("DELETE FROM {log} WHERE first_seq = 5"), "log-ends", "ends at entry 4"),
     "entries twice": (
         sql("UPDATE {log} SET last_seq = 4 WHERE first_seq = 1"),
         "log-gaps",

@@ -1,4 +1,4 @@
-"""Editing a message that keeps its id: nothing is lost, and everything points where it did."""
+"""Editing a message: the edit keeps the id, the old message gets another one, and nothing is lost."""
 
 from typing import Literal
 
@@ -20,7 +20,7 @@ from tests.store.examples import answer, ask, failed, with_output, worked
 
 @pytest.fixture
 async def thread(store: Store) -> str:
-    """Two questions and their answers; the second answer has work in it."""
+    """Two questions with responses; the second response has a call."""
     await store.threads.create("t1", title="Towers")
     await store.messages.save([ask("q1"), answer("a1"), ask("q2", "How old?"), worked("a2")], thread_id="t1")
     return "t1"
@@ -36,7 +36,7 @@ async def assert_healthy(store: Store) -> None:
     assert {check.name: check.problems for check in health.checks if check.problems} == {}
 
 
-async def test_the_edit_has_the_id_and_the_old_message_has_another(store: Store, thread: str) -> None:
+async def test_the_edit_has_the_id_and_the_old_message_gets_another(store: Store, thread: str) -> None:
     edited = await store.messages.edit(thread, ask("q2", "How wide?"))
     assert (edited.id, edited.parent_id, edited.seq) == ("q2", "a1", 5)
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2"]
@@ -50,7 +50,7 @@ async def test_the_edit_has_the_id_and_the_old_message_has_another(store: Store,
     await assert_healthy(store)
 
 
-async def test_the_old_branch_can_be_gone_back_to(store: Store, thread: str) -> None:
+async def test_the_old_branch_can_be_activated(store: Store, thread: str) -> None:
     await store.messages.edit(thread, ask("q2", "How wide?"))
     await store.messages.save([answer("wide", "Nine metres.")], thread_id=thread)
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2", "wide"]
@@ -66,7 +66,7 @@ async def test_the_old_branch_can_be_gone_back_to(store: Store, thread: str) -> 
     await assert_healthy(store)
 
 
-async def test_the_first_message_gives_a_second_root(store: Store, thread: str) -> None:
+async def test_an_edit_of_the_first_message_is_a_second_root(store: Store, thread: str) -> None:
     edited = await store.messages.edit(thread, ask("q1", "How many?"))
     assert edited.parent_id is None
     assert [message.id for message in await branch(store)] == ["q1"]
@@ -78,7 +78,7 @@ async def test_the_first_message_gives_a_second_root(store: Store, thread: str) 
     await assert_healthy(store)
 
 
-async def test_the_leaf_may_be_edited_again_and_again(store: Store, thread: str) -> None:
+async def test_the_leaf_can_be_edited_repeatedly(store: Store, thread: str) -> None:
     for number in range(3):
         await store.messages.edit(thread, answer("a2", f"Version {number}."))
     everything = await branch(store, "all")
@@ -92,14 +92,14 @@ async def test_the_leaf_may_be_edited_again_and_again(store: Store, thread: str)
     await assert_healthy(store)
 
 
-async def test_a_message_off_the_active_branch(store: Store, thread: str) -> None:
+async def test_a_message_of_an_inactive_branch_can_be_edited(store: Store, thread: str) -> None:
     await store.messages.save([ask("other", parent_id="a1"), answer("end")], thread_id=thread)
     await store.messages.edit(thread, ask("q2", "How wide?"))
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2"]
     await assert_healthy(store)
 
 
-async def test_runs_and_what_was_consumed_stay_with_the_old_message(store: Store, thread: str) -> None:
+async def test_runs_and_usage_stay_with_the_old_message(store: Store, thread: str) -> None:
     run = await store.runs.open(thread)
     await store.runs.finish(run.id, message_id="a2")
     record = ConsumptionRecord(thread_id=thread, key="resp-1", message_id="a2", input_tokens=5)
@@ -121,7 +121,7 @@ async def test_runs_and_what_was_consumed_stay_with_the_old_message(store: Store
     await assert_healthy(store)
 
 
-async def test_large_values_and_counters(store: Store, thread: str) -> None:
+async def test_large_values_and_counters_are_updated(store: Store, thread: str) -> None:
     large = with_output("big", TextOutput("word " * 20_000))
     await store.messages.save([large, failed("bad")], thread_id=thread)
     await store.messages.edit(thread, replace(large, content=failed("big").content))
@@ -132,7 +132,7 @@ async def test_large_values_and_counters(store: Store, thread: str) -> None:
     await assert_healthy(store)
 
 
-async def test_only_this_thread_is_touched(store: Store, thread: str) -> None:
+async def test_other_threads_are_not_changed(store: Store, thread: str) -> None:
     await store.threads.create("t2")
     await store.messages.save([ask("q1"), ask("q2")], thread_id="t2")
     await store.scoped("ada").threads.create("t1")
@@ -145,7 +145,7 @@ async def test_only_this_thread_is_touched(store: Store, thread: str) -> None:
     assert len(await branch(store.scoped("ada"), "all")) == 3
 
 
-async def test_what_belongs_to_another_does_not_exist(store: Store, thread: str) -> None:
+async def test_messages_of_other_owners_are_not_found(store: Store, thread: str) -> None:
     for edit in (
         store.scoped("bob").messages.edit(thread, ask("q2")),
         store.messages.edit(thread, ask("q2", resource_id="bob")),
@@ -157,13 +157,13 @@ async def test_what_belongs_to_another_does_not_exist(store: Store, thread: str)
     assert len(await branch(store, "all")) == 4
 
 
-async def test_no_id_is_an_error(store: Store, thread: str) -> None:
+async def test_a_message_without_an_id_is_an_error(store: Store, thread: str) -> None:
     with pytest.raises(StoreError):
         await store.messages.edit(thread, ask(""))
 
 
 @pytest.mark.parametrize("status", ["running", "pending"])
-async def test_a_run_at_work_is_not_disturbed(
+async def test_a_thread_with_an_active_run_cannot_be_edited(
     store: Store, thread: str, status: Literal["pending", "running"]
 ) -> None:
     run = await store.runs.open(thread, status=status)
@@ -181,7 +181,7 @@ _ids = st.sampled_from([f"m{number}" for number in range(5)])
     saved=st.lists(st.tuples(any_message(), _ids, st.none() | st.just("") | _ids), min_size=1, max_size=6),
     edits=st.lists(st.tuples(any_message(), _ids), max_size=4),
 )
-async def test_whatever_is_edited_nothing_is_lost(
+async def test_no_sequence_of_edits_loses_a_message(
     saved: list[tuple[Message, str, str | None]], edits: list[tuple[Message, str]]
 ) -> None:
     async with open_store("memory:") as store:

@@ -1,4 +1,4 @@
-"""What an engine promises, on every kind."""
+"""The behaviour that all engines share."""
 
 import asyncio
 import sqlite3
@@ -21,7 +21,7 @@ async def test_a_new_store_is_empty(engine: Engine) -> None:
     assert await engine.read(lambda c: c.execute(text("SELECT count(*) FROM threads")).scalar()) == 0
 
 
-async def test_closing_waits_for_a_look_at_other_processes(
+async def test_closing_waits_for_the_check_of_other_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looking, seen = Event(), list[object]()
@@ -43,28 +43,28 @@ async def test_closing_waits_for_a_look_at_other_processes(
         await asyncio.to_thread(looking.wait, 10)
         await engine.close()
     assert [type(version) for version in seen] == [int]
-    with engine.listen("anything"):  # nobody looks at a store that is closed
+    with engine.listen("anything"):  # a closed store is not checked
         await asyncio.sleep(0)
     assert len(asyncio.all_tasks()) == 1
 
 
-IN_LINE = 50
+WAITING_JOBS = 50
 
 
 @in_memory_and_in_a_file
-async def test_a_sign_of_life_does_not_wait_in_line(store: Store) -> None:
+async def test_urgent_work_does_not_wait_for_other_work(store: Store) -> None:
     done: list[str] = []
 
     def work(_: object) -> None:
         sleep(0.002)
         done.append("work")
 
-    async def beat() -> None:
+    async def renew() -> None:
         await store.runs.renew_leases("holder", 15)
         done.append("beat")
 
-    writes = [asyncio.create_task(store.engine.write(work)) for _ in range(IN_LINE)]
+    writes = [asyncio.create_task(store.engine.write(work)) for _ in range(WAITING_JOBS)]
     await asyncio.sleep(0)
-    await asyncio.gather(beat(), *writes)
-    assert done.count("work") == IN_LINE
-    assert done.index("beat") < IN_LINE
+    await asyncio.gather(renew(), *writes)
+    assert done.count("work") == WAITING_JOBS
+    assert done.index("beat") < WAITING_JOBS

@@ -1,4 +1,4 @@
-"""What goes wrong outside is told: what, where, what to do. What was acknowledged before is still there."""
+"""Failures of disks and files are errors that say what, where and what to do. Acknowledged data is kept."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ from tests.tables import each_row
 
 
 async def opening(place: str | Path, *, patience: float = 0.2) -> StoreError:
-    """The error that opening a store gives."""
+    """The error of opening a store."""
     with pytest.raises(StoreError) as caught:
         async with open_store(place, patience=patience):
             pass
@@ -40,24 +40,24 @@ PAGE = 4096
 
 @pytest.fixture
 async def small(tmp_path: Path) -> AsyncIterator[Store]:
-    """A store whose disk is about to be full."""
+    """A store whose disk is nearly full."""
     async with open_store(tmp_path / "store.db") as store:
         await store.threads.create("t1")
         await store.messages.save([ask("before")], thread_id="t1")
         await store.engine.autocommit(
             lambda connection: pages(connection, 0)
-        )  # what it has, and no page more
+        )  # its current pages and no more
         yield store
 
 
 def pages(connection: Connection, most: int) -> None:
-    """How large the file may become."""
+    """Limit the number of pages of the file."""
     connection.exec_driver_sql(f"PRAGMA max_page_count = {most or 1}")
 
 
 @pytest.mark.parametrize("writers", [1, 20])
-async def test_a_full_disk(small: Store, writers: int) -> None:
-    """Alone or committed together with others, everybody hears of the disk; later, all is well again."""
+async def test_a_full_disk_is_an_error_until_there_is_space(small: Store, writers: int) -> None:
+    """Writers that commit alone or together all get the error. Later writes succeed."""
     attempts = (small.messages.save([ask(f"m{n}", "x" * 9000)], thread_id="t1") for n in range(writers))
     for error in await asyncio.gather(*attempts, return_exceptions=True):
         assert isinstance(error, UnavailableError)
@@ -71,7 +71,7 @@ async def test_a_full_disk(small: Store, writers: int) -> None:
     assert (await check_store(small, full=True)).healthy
 
 
-async def test_a_full_disk_is_told_to_those_who_append(small: Store) -> None:
+async def test_a_full_disk_is_an_error_for_appends(small: Store) -> None:
     await small.engine.autocommit(lambda connection: pages(connection, 100_000))
     run = await small.runs.open("t1")
     await small.engine.autocommit(lambda connection: pages(connection, 0))
@@ -81,8 +81,8 @@ async def test_a_full_disk_is_told_to_those_who_append(small: Store) -> None:
     assert await small.logs.append(run.id, raws(b"y")) == 1
 
 
-def told_by(work: Callable[[str, Any], None], place: Path) -> str:
-    """What a process tells that opens a store and writes to it."""
+def error_of(work: Callable[[str, Any], None], place: Path) -> str:
+    """The error of a process that opens a store and writes to it."""
     ours, theirs = PROCESSES.Pipe(duplex=False)
     with ours:
         process = started(work, str(place), theirs)
@@ -93,11 +93,11 @@ def told_by(work: Callable[[str, Any], None], place: Path) -> str:
     return told
 
 
-async def test_a_disk_that_takes_no_more_bytes(tmp_path: Path) -> None:
+async def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await store.threads.create("t1")
-    assert told_by(fill_with_a_limit, path).startswith("UnavailableError the disk ")
+    assert error_of(fill_with_a_limit, path).startswith("UnavailableError the disk ")
     async with open_store(path) as store:
         assert (await check_store(store, full=True)).healthy
         await store.messages.save([ask("after")], thread_id="t1")
@@ -105,7 +105,7 @@ async def test_a_disk_that_takes_no_more_bytes(tmp_path: Path) -> None:
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    """A folder that nobody may enter, too: pytest's own are ours alone."""
+    """A folder that other users can enter: those of pytest are private."""
     with tempfile.TemporaryDirectory(prefix="partita-") as folder:
         path = Path(folder)
         path.chmod(0o755)
@@ -113,8 +113,8 @@ def shared() -> Iterator[Path]:
         path.chmod(0o755)
 
 
-async def made(path: Path) -> None:
-    """A store with a thread."""
+async def new_store(path: Path) -> None:
+    """The path of a store with a thread."""
     async with open_store(path) as store:
         await store.threads.create("t1")
 
@@ -129,15 +129,17 @@ RIGHTS: dict[str, tuple[int, int | None, str]] = {
 }
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become nobody")
+@pytest.mark.skipif(os.getuid() != 0, reason="requires root")
 @pytest.mark.parametrize(("folder", "file", "what"), RIGHTS.values(), ids=RIGHTS)
-async def test_what_may_not_be_written(shared: Path, folder: int, file: int | None, what: str) -> None:
+async def test_missing_permissions_are_an_error(
+    shared: Path, folder: int, file: int | None, what: str
+) -> None:
     path = shared / "store.db"
     if file is not None:
-        await made(path)
+        await new_store(path)
         path.chmod(file)
     shared.chmod(folder)
-    said = told_by(fill_as_nobody, path)
+    said = error_of(fill_as_nobody, path)
     assert said.startswith(what)
     assert f" (at {path}); hint: " in said
     if file is not None:
@@ -146,9 +148,9 @@ async def test_what_may_not_be_written(shared: Path, folder: int, file: int | No
             assert len(await store.messages.list("t1")) == 0
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become nobody")
-def test_a_folder_that_cannot_be_made(shared: Path) -> None:
-    said = told_by(fill_as_nobody, shared / "new" / "store.db")
+@pytest.mark.skipif(os.getuid() != 0, reason="requires root")
+def test_a_folder_that_cannot_be_created(shared: Path) -> None:
+    said = error_of(fill_as_nobody, shared / "new" / "store.db")
     assert said.startswith(
         f"UnavailableError Permission denied (at {shared}/new/store.db: {shared}/new); hint: "
     )
@@ -157,9 +159,9 @@ def test_a_folder_that_cannot_be_made(shared: Path) -> None:
 # SQLite: the file
 
 
-async def test_a_file_that_another_process_holds(tmp_path: Path) -> None:
+async def test_a_file_that_another_process_has_locked(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    await made(path)
+    await new_store(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         async with open_store(path, patience=0.2) as store:
             other.execute("BEGIN EXCLUSIVE")
@@ -171,25 +173,25 @@ async def test_a_file_that_another_process_holds(tmp_path: Path) -> None:
             await store.messages.save([ask("m1")], thread_id="t1")
 
 
-async def test_a_new_file_that_another_process_holds(tmp_path: Path) -> None:
+async def test_a_new_file_that_another_process_has_locked(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         error = await opening(path)
         other.execute("COMMIT")
     assert error.what == "another process has locked the store"
-    await made(path)
+    await new_store(path)
 
 
-NO_STORE: dict[str, bytes] = {
+NOT_A_STORE: dict[str, bytes] = {
     "text": b"Dear diary, today I opened a text file as a database.\n" * 100,
-    "a few words": b"Dear diary.\n",  # less than a page: SQLite would write over it
+    "a short text": b"Dear diary.\n",  # less than a page: SQLite would overwrite it
     "a damaged head": b"SQLite format 3\x00" + b"\xff" * 8192,
 }
 
 
-@pytest.mark.parametrize("content", NO_STORE.values(), ids=NO_STORE)
-async def test_a_file_that_is_something_else(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", NOT_A_STORE.values(), ids=NOT_A_STORE)
+async def test_a_file_that_is_not_a_store(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "store.db"
     path.write_bytes(content)
     error = await opening(path)
@@ -209,7 +211,7 @@ FOREIGN: dict[str, str] = {
 
 
 @pytest.mark.parametrize("script", FOREIGN.values(), ids=FOREIGN)
-async def test_a_database_that_is_something_else_is_not_touched(tmp_path: Path, script: str) -> None:
+async def test_a_database_of_another_program_is_not_changed(tmp_path: Path, script: str) -> None:
     path = tmp_path / "store.db"
     with closing(sqlite3.connect(path)) as other:
         other.executescript(script)
@@ -234,7 +236,7 @@ async def test_a_file_instead_of_a_folder(tmp_path: Path) -> None:
 
 
 async def test_a_damaged_file(tmp_path: Path) -> None:
-    """Reading what is damaged is an error; the doctor finds it and does not fall ill."""
+    """Reading damaged pages is an error. The doctor reports it and does not fail."""
     path = await long_store(tmp_path)
     content = bytearray(path.read_bytes())
     half = len(content) // 2 // PAGE * PAGE
@@ -248,7 +250,7 @@ async def test_a_damaged_file(tmp_path: Path) -> None:
         assert not (await check_store(store, full=True)).healthy
 
 
-async def test_a_file_that_was_cut_short(tmp_path: Path) -> None:
+async def test_a_truncated_file(tmp_path: Path) -> None:
     path = await long_store(tmp_path)
     path.write_bytes(path.read_bytes()[: 20 * PAGE])
     assert (await opening(path)).what == "the store is damaged"
@@ -257,7 +259,7 @@ async def test_a_file_that_was_cut_short(tmp_path: Path) -> None:
 async def long_store(folder: Path) -> Path:
     """A file of many pages."""
     path = folder / "store.db"
-    await made(path)
+    await new_store(path)
     async with open_store(path) as store:
         await store.messages.save([ask(f"m{n}", f"{n} " * 500) for n in range(400)], thread_id="t1")
     return path
@@ -266,8 +268,8 @@ async def long_store(folder: Path) -> Path:
 # Any engine
 
 
-def uses(store: Store) -> list[Callable[[], Awaitable[Any]]]:
-    """Every way into the engine."""
+def operations(store: Store) -> list[Callable[[], Awaitable[Any]]]:
+    """An operation for each method of the engine."""
     return [
         store.threads.count,
         lambda: store.threads.create("t2"),
@@ -278,19 +280,19 @@ def uses(store: Store) -> list[Callable[[], Awaitable[Any]]]:
     ]
 
 
-async def test_a_closed_store_says_so(url: str) -> None:
+async def test_a_closed_store_refuses_all_operations(url: str) -> None:
     async with open_store(url) as store:
         await store.threads.create("t1")
         await store.runs.open("t1", id="r1")
-    for use in uses(store):
+    for use in operations(store):
         with pytest.raises(StoreError, match="is closed") as caught:
             await use()
         assert "open " in caught.value.hint
         assert caught.value.where
-    await store.close()  # once more does no harm
+    await store.close()  # closing twice is allowed
 
 
-async def test_what_cannot_be_done_in_a_transaction(store: Store) -> None:
+async def test_statements_that_are_not_allowed_in_a_transaction(store: Store) -> None:
     await store.threads.create("t1")
     await store.messages.save([ask("m1")], thread_id="t1")
     await store.compact()
@@ -299,7 +301,7 @@ async def test_what_cannot_be_done_in_a_transaction(store: Store) -> None:
 
 
 @each_row("name", SQLITE)
-def test_what_sqlite_says_is_explained(name: str) -> None:
+def test_errors_of_sqlite_are_explained(name: str) -> None:
     error = sqlite3.OperationalError("driver talk")
     error.sqlite_errorname = f"{name}_OF_SOME_KIND"
     shown = store_error(error, "store.db")
@@ -319,7 +321,7 @@ except StoreError as error:
 """
 
 
-def test_a_missing_driver_says_how_to_install_it() -> None:
+def test_the_error_of_a_missing_driver_says_how_to_install_it() -> None:
     result = subprocess.run(
         [sys.executable, "-c", NO_DRIVER], capture_output=True, text=True, timeout=60, check=False
     )
@@ -333,7 +335,7 @@ def test_a_missing_driver_says_how_to_install_it() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not delete a file that is open")
 @each_row("replaced", [False, True])
-async def test_a_file_that_is_deleted_while_it_is_open_is_noticed(replaced: bool) -> None:
+async def test_an_open_file_that_is_deleted_is_an_error(replaced: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store.db"
         async with open_store(path) as store:

@@ -1,4 +1,4 @@
-"""What goes wrong with a server is told: what, where, what to do, and never a password."""
+"""Failures of a server are errors that say what, where and what to do, and never show a password."""
 
 from collections.abc import Iterator
 
@@ -23,23 +23,27 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def told(error: BaseException | None) -> str:
-    """Everything an error says, and what it was raised from."""
-    return "" if error is None else f"{error!r} {error} {told(error.__cause__)} {told(error.__context__)}"
+def texts_of(error: BaseException | None) -> str:
+    """The texts of an error and of its causes."""
+    return (
+        ""
+        if error is None
+        else f"{error!r} {error} {texts_of(error.__cause__)} {texts_of(error.__context__)}"
+    )
 
 
 async def opening(url: str) -> StoreError:
-    """The error that opening a store gives; it shows no password."""
+    """The error of opening a store; it shows no password."""
     with pytest.raises(StoreError) as caught:
         async with open_store(url, patience=0.2):
             pass
-    assert PASSWORD not in told(caught.value)
+    assert PASSWORD not in texts_of(caught.value)
     assert PASSWORD[4:] not in str(caught.value)
     return caught.value
 
 
-async def test_who_may_come_in(server: Server) -> None:
-    """With the right password one may; the server's word on all others is passed on."""
+async def test_authentication_errors(server: Server) -> None:
+    """The right password works; other errors of the server are explained."""
     rules = server.folder / "pg_hba.conf"
     rules.write_text(GUARDED + rules.read_text())
     engine = create_async_engine(locate(server.url).url, isolation_level="AUTOCOMMIT")
@@ -57,14 +61,14 @@ async def test_who_may_come_in(server: Server) -> None:
     assert stranger.what == "the server does not accept this user"
 
 
-async def test_a_database_that_is_not_there(server: Server) -> None:
+async def test_a_missing_database(server: Server) -> None:
     error = await opening(server.url.replace("/postgres?", "/nowhere?"))
     assert isinstance(error, UnavailableError)
     assert (error.what, error.hint) == ("the database does not exist", "create it: createdb NAME")
 
 
 @each_row("address", ["127.0.0.1:1", "no-such-host.invalid", "/?host=/nowhere"])
-async def test_nobody_listens(address: str) -> None:
+async def test_an_unreachable_server(address: str) -> None:
     error = await opening(f"postgresql://u:{PASSWORD}@{address}")
     assert isinstance(error, UnavailableError)
     assert error.what == "the server does not respond"
@@ -72,8 +76,8 @@ async def test_nobody_listens(address: str) -> None:
 
 
 @each_row("code", POSTGRES)
-async def test_what_a_server_says_is_explained(postgres_url: str, code: str) -> None:
-    """By state, or by class of states; and the store goes on."""
+async def test_errors_of_a_server_are_explained(postgres_url: str, code: str) -> None:
+    """By SQLSTATE or its class; afterwards the store works."""
     state = f"{code}000"[:5]
 
     def fail(connection: Connection) -> None:
@@ -87,7 +91,7 @@ async def test_what_a_server_says_is_explained(postgres_url: str, code: str) -> 
         assert await store.threads.count() == 0
 
 
-async def test_a_database_that_is_something_else(postgres_url: str) -> None:
+async def test_a_database_of_another_program(postgres_url: str) -> None:
     engine = create_async_engine(locate(postgres_url).url)
     async with engine.begin() as connection:
         await connection.execute(text("DROP SCHEMA public CASCADE"))
@@ -100,7 +104,7 @@ async def test_a_database_that_is_something_else(postgres_url: str) -> None:
 
 BAD_URLS: dict[str, str] = {
     "another database": f"mysql://u:{PASSWORD}@host/db",
-    "nothing before the colon": f"://u:{PASSWORD}@host/db",
+    "no scheme": f"://u:{PASSWORD}@host/db",
     "one slash": f"postgresql:/u:{PASSWORD}@host/db",
     "no slash": f"postgres:u:{PASSWORD}@host/db",
     "a file with one slash": "sqlite:/store.db",
@@ -108,23 +112,23 @@ BAD_URLS: dict[str, str] = {
     "no file": "sqlite:///",
     "a file with a NUL": "sqlite:///a%00b",
     "a path with a NUL": "a\x00b",
-    "a port that is a word": f"postgresql://u:{PASSWORD}@host:port/db",
-    "a port beyond all ports": f"postgresql://u:{PASSWORD}@host:70000/db",
+    "a port that is not a number": f"postgresql://u:{PASSWORD}@host:port/db",
+    "a port that is too large": f"postgresql://u:{PASSWORD}@host:70000/db",
     "an @ in the password": f"postgresql://u:x@{PASSWORD}@host/db",
     "a ? in the password": f"postgresql://u:x?{PASSWORD}@host/db",
-    "an option nobody knows": f"postgresql://u:{PASSWORD}@host/db?colour=red",
-    "a number that is a word": f"postgresql://u:{PASSWORD}@host/db?port=red",
+    "an unknown option": f"postgresql://u:{PASSWORD}@host/db?colour=red",
+    "an option that is not a number": f"postgresql://u:{PASSWORD}@host/db?port=red",
     "half a surrogate pair": f"postgresql://u\ud800:{PASSWORD}@host/db",
     "a NUL in a name": f"postgresql://u%00:{PASSWORD}@host/db",
-    "somebody's home": "~nobody-of-that-name/store.db",
+    "the home of an unknown user": "~nobody-of-that-name/store.db",
 }
 
 
 @each_row("url", BAD_URLS.values(), ids=BAD_URLS)
-def test_bad_urls(url: str) -> None:
+def test_invalid_urls_are_refused(url: str) -> None:
     with pytest.raises(StoreError) as caught:
         locate(url)
-    assert PASSWORD not in told(caught.value)
+    assert PASSWORD not in texts_of(caught.value)
     assert PASSWORD[4:] not in str(caught.value)
     assert caught.value.hint
 
@@ -134,20 +138,20 @@ GOOD_URLS: dict[str, tuple[str, str]] = {
     "an escaped password": (f"postgresql://u:x%40{PASSWORD}@host/db", "postgresql://u@host/db"),
     "a slash in the password": (f"postgresql://u:x/{PASSWORD}@host/db", "postgresql://u@host/db"),
     "a password as an option": (f"postgres://host/db?user=u&password={PASSWORD}", "postgresql://host/db"),
-    "libpq's word for TLS": ("postgresql://host/db?sslmode=require", "postgresql://host/db"),
-    "a folder for a host": ("postgresql:///db?host=/run/here", "postgresql:///db?host=/run/here"),
+    "a TLS option of libpq": ("postgresql://host/db?sslmode=require", "postgresql://host/db"),
+    "a socket folder as host": ("postgresql:///db?host=/run/here", "postgresql:///db?host=/run/here"),
     "another driver": ("postgresql+psycopg://u@host/db", "postgresql://u@host/db"),
 }
 
 
 @each_row(("url", "shown"), GOOD_URLS.values(), ids=GOOD_URLS)
-def test_good_urls_are_shown_without_a_password(url: str, shown: str) -> None:
+def test_valid_urls_are_shown_without_a_password(url: str, shown: str) -> None:
     location = locate(url)
     assert location.engine == "postgresql"
     assert without_password(location.url).replace("+asyncpg", "") == shown
 
 
-def test_options_are_said_in_the_words_of_the_driver() -> None:
+def test_options_are_passed_with_the_names_of_the_driver() -> None:
     assert locate("postgresql://host/db?sslmode=require&port=5433") == Location(
         "postgresql", url="postgresql+asyncpg://host/db?ssl=require&port=5433"
     )

@@ -13,7 +13,7 @@ def test_ids_are_unique_and_ascending() -> None:
     assert {(UUID(one).version, UUID(one).variant, len(one)) for one in made} == {(7, RFC_4122, 36)}
 
 
-def test_an_id_begins_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_starts_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ids, "_last", 0)
     monkeypatch.setattr(ids, "time_ns", lambda: 1_790_000_000_123_999_999)
     assert UUID(ids.new_id()).int >> 80 == 1_790_000_000_123

@@ -1,4 +1,4 @@
-"""Hostile text through every door: what is stored comes back equal, finds itself alone, and does no harm."""
+"""Hostile texts in every argument are stored unchanged, found alone, and have no effect."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -55,7 +55,7 @@ HOSTILE = (
     *("é", "e\u0301", "É", "ß", "SS", "ı", "I", "😀", "日本語", "A", "a", "x" * 250),
 )
 UNSTORABLE = ("\x00", "a\x00b", "\x00\x00", "\ud800", "a\udfff", "\ude00\ud83d")
-"""No database holds these as text: refused, or kept inside JSON where they are escaped."""
+"""No database accepts these texts: they are refused, or stored escaped in JSON."""
 
 DISTINCT = tuple(dict.fromkeys(HOSTILE))
 WORST = (
@@ -77,17 +77,17 @@ WORST = (
 
 
 def some_of(texts: tuple[str, ...], store: Store) -> list[str]:
-    """All texts in a file; in memory and on a server the worst, and some of the others."""
+    """All texts for a file; in memory and on a server the worst ones, and some of the others."""
     return [text for text in texts if text in WORST or not left_out(store.engine, text)]
 
 
 async def tables(store: Store) -> set[str]:
-    """The names of the tables that there are."""
+    """The names of the tables."""
     return await store.read(lambda tx: set(inspect(tx.connection).get_table_names()))
 
 
 def only(found: Any) -> Any:
-    """The one thing in a page."""
+    """The only item of a page."""
     (item,) = found
     return item
 
@@ -201,7 +201,7 @@ async def test_sources_and_blobs(store: Store) -> None:
 
 
 async def test_search(store: Store) -> None:
-    """Whatever is typed finds words, or nothing; what stands between words does not hide them."""
+    """Any query finds words or nothing; characters between words do not hide them."""
     await store.threads.create("t1", title="Lights")
     await store.messages.save(
         [ask(f"m{n}", f"lantern {text} harbour") for n, text in enumerate(DISTINCT)], thread_id="t1"
@@ -231,7 +231,7 @@ LISTS: Lists = {
 @each_row("kind", LISTS)
 @in_empty_store
 async def test_cursors(store: Store, kind: str) -> None:
-    """A text that is not a cursor is refused; a forged one finds what its owner may see, or is refused."""
+    """A text that is not a cursor is refused. A forged cursor finds only rows of its owner, or is refused."""
     texts = some_of(DISTINCT, store)
     await store.threads.create("t1")
     for text in (*texts, *UNSTORABLE):
@@ -250,7 +250,7 @@ async def test_cursors(store: Store, kind: str) -> None:
 
 
 async def harmless(call: Callable[[], Awaitable[Any]]) -> None:
-    """Wait for what works, or is refused with a clear error."""
+    """Await a call that succeeds or is refused with a clear error."""
     with suppress(PartitaError):
         await call()
 
@@ -337,7 +337,7 @@ CALLS: Lists = {
 
 @pytest.mark.parametrize("texts", [WORST, UNSTORABLE], ids=["hostile", "unstorable"])
 async def test_every_argument_is_harmless(store: Store, texts: tuple[str, ...]) -> None:
-    """It works or is refused clearly, and afterwards all tables and the old rows are there."""
+    """Each call succeeds or is refused; afterwards all tables and the old rows exist."""
     before = await tables(store)
     await store.threads.create("t1")
     await store.messages.save([ask("m1")], thread_id="t1")
@@ -354,7 +354,7 @@ async def test_every_argument_is_harmless(store: Store, texts: tuple[str, ...]) 
 
 @each_row("text", UNSTORABLE, ids=ascii)
 @in_empty_store
-async def test_what_no_database_holds_is_kept_inside_json_or_refused(store: Store, text: str) -> None:
+async def test_unstorable_text_is_escaped_in_json_or_refused(store: Store, text: str) -> None:
     await store.threads.create("t1", metadata={text: text})
     thread = await store.threads.get("t1")
     assert thread is not None
@@ -376,8 +376,8 @@ async def test_what_no_database_holds_is_kept_inside_json_or_refused(store: Stor
 
 
 @given(text=st.text(st.characters(), min_size=1))
-async def test_any_text(text: str) -> None:
-    """Stored and found again, or refused."""
+async def test_any_text_is_stored_or_refused(text: str) -> None:
+    """Any text is stored and read back, or refused."""
     async with open_store("memory:") as store:
         await store.search(text)
         if NO_TEXT.search(text):

@@ -1,4 +1,4 @@
-"""Keys that let programs in, on every engine."""
+"""API keys, on every engine."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -34,7 +34,7 @@ def clock() -> Clock:
     return Clock()
 
 
-async def test_a_new_key_opens_the_door(url: str, clock: Clock) -> None:
+async def test_a_new_key_is_valid(url: str, clock: Clock) -> None:
     async with open_store(url, clock=clock) as store:
         made = await store.keys.create("ada", "read", name="her laptop", expires_at=NOW + DAY)
         assert re.fullmatch(r"pk_[0-9a-f]{16}_[A-Za-z0-9_-]{43}", made.text)
@@ -46,14 +46,14 @@ async def test_a_new_key_opens_the_door(url: str, clock: Clock) -> None:
         assert await store.keys.list() == (key,)
 
 
-async def test_an_admin_may_see_every_resource(store: Store) -> None:
+async def test_an_admin_key_may_be_for_every_resource(store: Store) -> None:
     made = await store.keys.create(role="admin")
     found = await store.keys.check(made.text)
     assert found is not None
     assert (found.resource_id, found.role) == (None, "admin")
 
 
-async def test_the_secret_is_neither_stored_nor_shown(store: Store) -> None:
+async def test_the_secret_is_not_stored(store: Store) -> None:
     made = await store.keys.create("ada")
     secret = made.text.removeprefix(f"pk_{made.key.id}_")
     assert secret not in repr(await everything(store))
@@ -63,7 +63,7 @@ async def test_the_secret_is_neither_stored_nor_shown(store: Store) -> None:
     assert text.secret not in repr(text)
 
 
-async def test_texts_never_repeat(store: Store) -> None:
+async def test_key_texts_are_unique(store: Store) -> None:
     made = [await store.keys.create("ada") for _ in range(5)]
     assert len({one.text[-43:] for one in made}) == len({one.key.id for one in made}) == 5
 
@@ -91,18 +91,18 @@ WRONG: dict[str, Callable[[str], str]] = {
 
 
 @each_row("change", WRONG.values(), ids=WRONG)
-async def test_a_wrong_text_is_none(store: Store, change: Callable[[str], str]) -> None:
+async def test_a_wrong_text_is_not_a_key(store: Store, change: Callable[[str], str]) -> None:
     made = await store.keys.create("ada")
     assert await store.keys.check(change(made.text)) is None
     assert await store.keys.check(made.text) == made.key
 
 
 @given(text=st.text())
-def test_no_text_but_a_key_is_taken_for_one(text: str) -> None:
+def test_random_texts_are_not_keys(text: str) -> None:
     assert keys.TEXT.fullmatch(text) is None
 
 
-async def test_the_hash_of_one_key_opens_no_other(store: Store) -> None:
+async def test_the_secret_of_another_key_is_not_accepted(store: Store) -> None:
     one, other = await store.keys.create("ada"), await store.keys.create("bob")
     assert await store.keys.check(one.text[:20] + other.text[20:]) is None
 
@@ -117,7 +117,7 @@ async def test_a_key_expires(url: str, clock: Clock) -> None:
         assert await store.keys.list() == (made.key,)
 
 
-async def test_a_key_is_revoked_once(url: str, clock: Clock) -> None:
+async def test_a_key_can_be_revoked(url: str, clock: Clock) -> None:
     async with open_store(url, clock=clock) as store:
         made, other = await store.keys.create("ada"), await store.keys.create("ada")
         clock.now = NOW + DAY
@@ -137,7 +137,7 @@ async def test_keys_are_listed_newest_first(url: str, clock: Clock) -> None:
         assert [key.id for key in await store.keys.list()] == made
 
 
-async def test_a_scoped_store_has_its_own_keys_only(store: Store) -> None:
+async def test_a_scoped_store_has_only_the_keys_of_its_owner(store: Store) -> None:
     ada, bob = store.scoped("ada"), store.scoped("bob")
     hers, his = await ada.keys.create(), await bob.keys.create("bob", "admin")
     everyones = await store.keys.create(role="admin")
@@ -158,27 +158,27 @@ REFUSED: dict[str, tuple[Callable[[Store], Awaitable[Any]], str]] = {
     "every resource for a writer": (lambda store: store.keys.create(), "every resource"),
     "every resource for a reader": (lambda store: store.keys.create(role="read"), "every resource"),
     "the empty resource": (lambda store: store.keys.create("", "admin"), "no resource id"),
-    "rows of nobody": (lambda store: store.scoped("").keys.create(role="admin"), "no resource id"),
-    "no such role": (lambda store: store.keys.create("ada", "owner"), "unknown role 'owner'"),  # type: ignore[arg-type]
+    "rows without an owner": (lambda store: store.scoped("").keys.create(role="admin"), "no resource id"),
+    "an unknown role": (lambda store: store.keys.create("ada", "owner"), "unknown role 'owner'"),  # type: ignore[arg-type]
     "a time without a zone": (
         lambda store: store.keys.create("ada", expires_at=datetime(2099, 1, 1)),  # noqa: DTZ001
         "no zone",
     ),
-    "a time that has passed": (
+    "a time in the past": (
         lambda store: store.keys.create("ada", expires_at=datetime(2001, 1, 1, tzinfo=UTC)),
         "expired already",
     ),
     "a NUL in the resource": (lambda store: store.keys.create("a\x00"), "NUL"),
     "a NUL in the name": (lambda store: store.keys.create("ada", name="a\x00"), "NUL"),
-    "a key that is not there": (lambda store: store.keys.revoke("nobody"), "no key 'nobody'"),
+    "an unknown key": (lambda store: store.keys.revoke("nobody"), "no key 'nobody'"),
 }
 
 
-@each_row(("work", "told"), REFUSED.values(), ids=REFUSED)
-async def test_what_makes_no_sense_is_refused(
-    store: Store, work: Callable[[Store], Awaitable[Any]], told: str
+@each_row(("work", "message"), REFUSED.values(), ids=REFUSED)
+async def test_invalid_arguments_are_refused(
+    store: Store, work: Callable[[Store], Awaitable[Any]], message: str
 ) -> None:
-    with pytest.raises(StoreError, match=told) as caught:
+    with pytest.raises(StoreError, match=message) as caught:
         await work(store)
     assert caught.value.hint
     assert await store.keys.list() == ()

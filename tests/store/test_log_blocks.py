@@ -35,7 +35,7 @@ stored = st.builds(
 
 
 @given(st.lists(stored, min_size=1))
-def test_a_block_has_the_entries_it_was_made_of(entries: list[StoredEntry]) -> None:
+def test_a_block_decodes_to_its_entries(entries: list[StoredEntry]) -> None:
     assert decode(*encode_block(entries), len(entries)) == entries
     assert decode("plain", encode_plain(entries), len(entries)) == entries
 
@@ -56,7 +56,7 @@ def test_splitting_into_blocks_keeps_the_order(entries: list[StoredEntry], times
         )
     )
 )
-def test_a_row_has_the_entries_it_was_made_of(entries: list[LogEntry]) -> None:
+def test_a_row_decodes_to_its_entries(entries: list[LogEntry]) -> None:
     assert decode(OPEN, bytes(encode_entries(entries)), len(entries)) == [
         StoredEntry(to_microseconds(time), None if chunk is None else encode(chunk), raw)
         for time, chunk, raw in entries
@@ -71,7 +71,7 @@ LINES = {
     "one": (b'{"data":"' + FILE + b'"}', 1),
     "padded": (b'{"data":"' + OTHER + b'"}', 1),
     "the same twice": (b'{"a":"' + FILE + b'","b":"' + FILE + b'"}', 2),
-    "two, and text around": (b"before " + FILE + b" between " + OTHER + b" after", 2),
+    "two files, with text around them": (b"before " + FILE + b" between " + OTHER + b" after", 2),
     "in a data URL": (b'{"url":"data:image/png;base64,' + FILE + b'"}', 1),
     "letters that follow": (FILE + b"AAA", 1),
     "too short": (FILE[: MIN_FILE_LENGTH - 4], 0),
@@ -81,7 +81,7 @@ LINES = {
 
 
 def restored(line: bytes) -> bytes | None:
-    """A line whose files were extracted and put back."""
+    """A line after its files were extracted and put back."""
     rest, cuts, files = extract_files(line)
     (entry,) = restore_files([StoredEntry(0, None, rest, cuts)], files)
     return entry.raw

@@ -66,7 +66,7 @@ async def lines_of(store: StoreContext, run_id: str = "r1") -> list[bytes | None
 
 
 def check_spans(tx: Transaction, run_id: str, length: int) -> None:
-    """The rows of a run have all entries from the first to the last."""
+    """Check that the rows of a run have all entries from the first to the last."""
     row = run_log.every_row(tx).c
     query = select(row.first_seq, row.last_seq).where(row.run_id == run_id).order_by(row.first_seq)
     found = [(row.first_seq, row.last_seq) for row in tx.rows(query)]
@@ -146,7 +146,7 @@ async def test_large_entries_do_not_go_through_the_tail(store: StoreContext) -> 
     assert await lines_of(store) == [b"small", b"large" * 1000, b"too", b"after"]
 
 
-async def test_a_run_that_has_ended_or_was_deleted_takes_no_entries(store: StoreContext) -> None:
+async def test_an_ended_or_deleted_run_accepts_no_entries(store: StoreContext) -> None:
     appender = Appender(store.engine)
     for run_id in ("r1", "other"):
         await start(store, run_id)
@@ -218,13 +218,13 @@ async def test_a_deleted_thread_has_no_rows_in_the_tail(store: StoreContext) -> 
     assert len(await store.read(run_log.read_log, "other")) == 1
 
 
-async def test_a_missing_row_stops_neither_the_run_nor_reading_the_others(store: StoreContext) -> None:
+async def test_a_missing_row_affects_neither_appending_nor_reading_other_rows(store: StoreContext) -> None:
     await start(store)
     await fill(store, rows=10)
     await store.write(lambda tx: tx.sql("DELETE FROM log_tail WHERE first_seq = 4"))
     assert len(await store.read(run_log.read_log, "r1", after=4)) == 6
     await fill(store, rows=FOLDED)
-    assert len(await spans(store)) == FOLDED  # each row by itself
+    assert len(await spans(store)) == FOLDED  # each row alone
     assert await log(store, "r1", raws(b"large" * 1000)) == FOLDED + 11
     assert len(await store.read(run_log.read_log, "r1", through=3)) == 3
     assert len(await store.read(run_log.read_log, "r1", after=4)) == FOLDED + 7
@@ -265,7 +265,7 @@ def lower_limits(connection: Connection) -> None:
             continue
         for limit, low in limits.items():
             statement = statement.replace(limit, low)  # noqa: PLW2901
-        connection.exec_driver_sql(f"DROP {kind} IF EXISTS {name}")  # with a view goes its trigger
+        connection.exec_driver_sql(f"DROP {kind} IF EXISTS {name}")  # dropping a view drops its trigger
         connection.exec_driver_sql(statement)
 
 
@@ -288,7 +288,7 @@ def connection() -> Iterator[Connection]:
 
 @settings(deadline=None)
 @given(st.lists(groups, min_size=1, max_size=25), st.integers(0, 30), st.none() | st.integers(0, 10))
-def test_any_window_of_any_run_is_what_was_written(
+def test_any_window_of_any_run_has_the_written_entries(
     connection: Connection, groups: list[Group], after: int, limit: int | None
 ) -> None:
     tx = Transaction(connection, "u1", NOON)

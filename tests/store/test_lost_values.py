@@ -1,4 +1,4 @@
-"""Which words count as lost, and which only moved."""
+"""Values that count as lost, and values that only moved."""
 
 from partita.formats.losses import Loss
 from partita.store.data_migrations.results import lost_values
@@ -8,18 +8,18 @@ from tests.tables import each_row
 CASES: dict[str, tuple[Json, Json, list[str]]] = {
     "the same": ({"text": "a"}, {"text": "a"}, []),
     "another place": ({"text": "a", "args": {"n": 17}}, {"x": [{"y": "a"}, 17]}, []),
-    "a word gone": ({"text": "a", "more": "b"}, {"text": "a"}, ["b"]),
-    "a number gone": ({"args": {"n": 17}}, {"args": {}}, ["17"]),
-    "words of a format": ({"type": "tool-invocation", "state": "result"}, {"type": "tool-call"}, []),
+    "a removed word": ({"text": "a", "more": "b"}, {"text": "a"}, ["b"]),
+    "a removed number": ({"args": {"n": 17}}, {"args": {}}, ["17"]),
+    "names of a format": ({"type": "tool-invocation", "state": "result"}, {"type": "tool-call"}, []),
     "JSON in a text": ({"text": '{"said":["yes"]}'}, {"said": ["yes"]}, []),
-    "JSON in a text that lost something": ({"text": '{"said":["yes","no"]}'}, {"said": ["yes"]}, ["no"]),
-    "bytes that became a url": ({"data": "QUJD"}, {"url": "data:image/png;base64,QUJD"}, []),
+    "JSON in a text with a lost value": ({"text": '{"said":["yes","no"]}'}, {"said": ["yes"]}, ["no"]),
+    "bytes that became a URL": ({"data": "QUJD"}, {"url": "data:image/png;base64,QUJD"}, []),
     "a text that repeats the parts": (
         {"reasoning": "ab", "details": [{"text": "a"}, {"text": "b"}]},
         {"parts": [{"type": "reasoning", "text": "a"}, {"x": "-"}, {"type": "reasoning", "text": "b"}]},
         [],
     ),
-    "a time written otherwise": (
+    "a time in another notation": (
         {"createdAt": "2025-10-05T11:59:04.280Z"},
         {"at": "2025-10-05T11:59:04.28Z"},
         [],
@@ -30,7 +30,7 @@ CASES: dict[str, tuple[Json, Json, list[str]]] = {
         ["2025-10-05T11:59:04+00:00"],
     ),
     "plain text": ("hello", {"parts": [{"type": "text", "text": "hello"}]}, []),
-    "JSON that breaks off is text": ('{"a":', {"parts": [{"value": '{"a":'}]}, []),
+    "truncated JSON is text": ('{"a":', {"parts": [{"value": '{"a":'}]}, []),
 }
 
 
@@ -39,7 +39,7 @@ def test_lost_values(before: Json, after: Json, lost: list[str]) -> None:
     assert lost_values(before, after) == lost
 
 
-def test_a_loss_that_is_told_is_no_secret() -> None:
+def test_a_reported_loss_is_not_lost() -> None:
     assert (
         lost_values({"revisionId": "r7"}, {}, [Loss.of("$.revisionId", "r7", "it only helps to draw")]) == []
     )

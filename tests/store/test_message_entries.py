@@ -1,4 +1,4 @@
-"""The entries of a log that a message came from, on every engine: as they are appended, and once sealed."""
+"""The log entries of a message, on every engine, in active and in sealed logs."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from partita.types.chunks import MessageStart, TextDelta
 from .examples import answer, worked
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-OURS = [
+OWN_LOG = [
     LogEntry(NOON, None, b"hello\n"),
     LogEntry(NOON, MessageStart("a1"), b"one begins\n"),
     LogEntry(NOON, TextDelta("t", "one"), b"\xff\xfe\x00\n"),
@@ -30,7 +30,7 @@ OURS = [
     LogEntry(NOON, MessageStart("a2"), b"two begins\n"),
     LogEntry(NOON, TextDelta("t", "two")),
 ]
-THEIRS = [
+IMPORTED_LOG = [
     LogEntry(NOON, None, b'{"uuid":"w1","parentUuid":"a1"}\n'),
     LogEntry(NOON, None, b'{"uuid":"u2","parentUuid":"w1"}\n'),
     LogEntry(NOON, None, b'{"output_of":"c1"}\n'),
@@ -42,7 +42,7 @@ THEIRS = [
 async def logged(store: Store, entries: Sequence[LogEntry], *, sealed: bool) -> str:
     await store.threads.create("t")
     run = await store.runs.open("t", id="r")
-    for entry in entries:  # in as many rows as can be
+    for entry in entries:  # one row for each entry
         await store.logs.append(run.id, [entry])
     if sealed:
         await store.runs.finish(run.id)
@@ -57,9 +57,9 @@ def by_start(
 
 
 def by_content(
-    tx: Transaction, run: str, marks: Sequence[bytes], position: Position = BEGINNING
+    tx: Transaction, run: str, markers: Sequence[bytes], position: Position = BEGINNING
 ) -> list[int]:
-    return [seq for seq, _ in entries_by_content(tx, run, marks, position)]
+    return [seq for seq, _ in entries_by_content(tx, run, markers, position)]
 
 
 def by_number(tx: Transaction, run: str, seqs: Sequence[int], position: Position = BEGINNING) -> list[int]:
@@ -70,9 +70,9 @@ SEALED = pytest.mark.parametrize("sealed", [False, True], ids=["open", "sealed"]
 
 
 @SEALED
-async def test_a_log_of_ours_says_where_a_message_begins(store: Store, sealed: bool) -> None:
-    run = await logged(store, OURS, sealed=sealed)
-    raws = [entry.raw for entry in OURS]
+async def test_the_log_of_a_run_has_the_start_of_a_message(store: Store, sealed: bool) -> None:
+    run = await logged(store, OWN_LOG, sealed=sealed)
+    raws = [entry.raw for entry in OWN_LOG]
     assert await store.read(by_start, run, "a1") == list(enumerate(raws[:4], 1))
     assert await store.read(by_start, run, "a2") == list(enumerate(raws[4:], 5))
     assert await store.read(by_start, run, "a3") == []
@@ -81,26 +81,26 @@ async def test_a_log_of_ours_says_where_a_message_begins(store: Store, sealed: b
 
 
 @SEALED
-async def test_a_log_of_an_agent_is_looked_through_for_marks(store: Store, sealed: bool) -> None:
-    run = await logged(store, THEIRS, sealed=sealed)
-    marks = content_markers(worked("w1"))
-    assert await store.read(by_content, run, marks) == [1, 3, 4]
-    assert await store.read(by_content, run, marks, Position(1)) == [3, 4]
+async def test_an_imported_log_is_searched_for_markers(store: Store, sealed: bool) -> None:
+    run = await logged(store, IMPORTED_LOG, sealed=sealed)
+    markers = content_markers(worked("w1"))
+    assert await store.read(by_content, run, markers) == [1, 3, 4]
+    assert await store.read(by_content, run, markers, Position(1)) == [3, 4]
     assert await store.read(by_content, run, content_markers(answer("nobody", "Short."))) == []
 
 
 @SEALED
 async def test_entries_by_their_numbers(store: Store, sealed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = await logged(store, OURS, sealed=sealed)
-    for apart in (1, 256):  # read piece by piece, and at once
+    run = await logged(store, OWN_LOG, sealed=sealed)
+    for apart in (1, 256):  # read in several parts, and at once
         monkeypatch.setattr("partita.store.logs.message_entries.MAX_GAP", apart)
         assert await store.read(by_number, run, [1, 2, 4, 6]) == [1, 2, 4, 6]
         assert await store.read(by_number, run, [1, 2, 4, 6], Position(2)) == [4, 6]
         assert await store.read(by_number, run, []) == []
 
 
-async def test_nothing_is_told_of_another_owners_log(store: Store) -> None:
-    run = await logged(store, OURS, sealed=False)
+async def test_the_log_of_another_owner_is_not_found(store: Store) -> None:
+    run = await logged(store, OWN_LOG, sealed=False)
     bob = store.scoped("bob")
     with pytest.raises(NotFoundError, match="no run 'r'"):
         await bob.read(by_start, run, "a1")

@@ -45,7 +45,7 @@ def ids(messages: object) -> list[str]:
     return [message.id for message in messages]  # type: ignore[attr-defined]
 
 
-async def test_messages_come_back_as_they_were_stored(store: Store, thread: str) -> None:
+async def test_messages_are_read_as_they_were_stored(store: Store, thread: str) -> None:
     saved = await store.messages.save([ask("m1"), worked("m2"), failed("m3")], thread_id=thread)
     assert [message.seq for message in saved] == [1, 2, 3]
     assert [message.parent_id for message in saved] == [None, "m1", "m2"]
@@ -57,14 +57,14 @@ async def test_messages_come_back_as_they_were_stored(store: Store, thread: str)
     assert (found.message_count, found.active_leaf_id) == (3, "m3")
 
 
-async def test_the_order_is_that_of_arrival_not_of_clocks(store: Store, thread: str) -> None:
+async def test_messages_are_ordered_by_arrival_and_not_by_time(store: Store, thread: str) -> None:
     late, early = datetime(2030, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC)
     await store.messages.save([ask("m1", created_at=late)], thread_id=thread)
     await store.messages.save([answer("m2", created_at=early), ask("m3", created_at=early)], thread_id=thread)
     assert ids(await store.messages.list(thread)) == ["m1", "m2", "m3"]
 
 
-async def test_a_known_id_is_changed_in_its_place(store: Store, thread: str) -> None:
+async def test_a_message_with_a_known_id_is_updated(store: Store, thread: str) -> None:
     saved = await store.messages.save([ask("m1"), answer("m2"), ask("m3")], thread_id=thread)
     again = (await store.messages.save([answer("m2", "Forty-one.")], thread_id=thread))[0]
     assert (again.seq, again.created_at, again.parent_id) == (2, saved[1].created_at, "m1")
@@ -72,14 +72,14 @@ async def test_a_known_id_is_changed_in_its_place(store: Store, thread: str) -> 
     assert (await store.threads.get(thread)).message_count == 3  # type: ignore[union-attr]
 
 
-async def test_of_two_with_one_id_in_a_batch_the_later_is_the_last_word(store: Store, thread: str) -> None:
+async def test_the_later_of_two_messages_with_one_id_is_stored(store: Store, thread: str) -> None:
     await store.messages.save([ask("m1", "a"), answer("m2"), ask("m1", "b")], thread_id=thread)
     page = await store.messages.list(thread)
     assert [(m.id, m.seq) for m in page] == [("m1", 1), ("m2", 2)]
     assert page.items[0].content.parts == (TextPart("b"),)
 
 
-async def test_all_or_none(store: Store, thread: str) -> None:
+async def test_messages_are_saved_all_or_none(store: Store, thread: str) -> None:
     with pytest.raises(StoreError, match="NUL"):
         await store.messages.save([ask("m1"), answer("nul\x00")], thread_id=thread)
     with pytest.raises(NotFoundError, match="nowhere"):
@@ -87,7 +87,7 @@ async def test_all_or_none(store: Store, thread: str) -> None:
     assert len(await store.messages.list(thread)) == 0
 
 
-async def test_a_message_goes_to_the_thread_it_names(store: Store) -> None:
+async def test_a_message_is_saved_in_its_thread(store: Store) -> None:
     await store.threads.create("a")
     await store.threads.create("b")
     await store.messages.save([ask("m1", thread_id="b"), ask("m1", thread_id="a"), ask("m2", thread_id="b")])
@@ -116,7 +116,7 @@ CALL = ToolCallPart(id="c1", name="measure", state="input-available", input={})
 
 
 class Refused(NamedTuple):
-    """A message that is not stored, and what the error says."""
+    """A message that is refused, and the error."""
 
     message: Message
     where: str
@@ -149,10 +149,10 @@ UNREADABLE = {
         "$.content.metadata.a",
         "nan",
     ),
-    "infinity beside the fields": Refused(
+    "infinity in unknown fields": Refused(
         UserMessage(id="m", content="a", extra=Extra({"score": float("inf")})), "$.score", "inf"
     ),
-    "a value of Python": Refused(
+    "a Python object": Refused(
         AssistantMessage(id="m", content=[DataPart(name="d", data={"at": datetime(2026, 1, 1, tzinfo=UTC)})]),
         "$.content.parts[0].data.at",
         "datetime",
@@ -167,13 +167,13 @@ UNREADABLE = {
         "$.content.parts[0].data",
         "key 1",
     ),
-    "a state that does not exist": Refused(
+    "an unknown state": Refused(
         AssistantMessage(id="m", content=[replace(CALL, state="done")]),  # type: ignore[arg-type]
         "$.content.parts[0].state",
         "done",
     ),
-    "a type that does not exist": Refused(UserMessage(id="m", content="a", type="note"), "$.type", "note"),  # type: ignore[arg-type]
-    "a field that hides another": Refused(
+    "an unknown type": Refused(UserMessage(id="m", content="a", type="note"), "$.type", "note"),  # type: ignore[arg-type]
+    "an unknown field with the name of a known one": Refused(
         UserMessage(id="m", content=[TextPart("a", extra=Extra({"text": "b"}))]),
         "$.content.parts[0].text",
         "extra",
@@ -182,7 +182,7 @@ UNREADABLE = {
 
 
 @each_row("case", UNREADABLE.values(), ids=UNREADABLE)
-async def test_what_cannot_be_read_back_is_refused(store: Store, thread: str, case: Refused) -> None:
+async def test_an_unreadable_message_is_refused(store: Store, thread: str, case: Refused) -> None:
     for write in (
         store.messages.save([ask("m0"), case.message], thread_id=thread),
         store.runs.start_turn(thread, [case.message]),
@@ -194,7 +194,7 @@ async def test_what_cannot_be_read_back_is_refused(store: Store, thread: str, ca
     assert len(await store.messages.list(thread)) == 0
 
 
-async def test_metadata_that_cannot_be_read_back_is_refused(store: Store, thread: str) -> None:
+async def test_unreadable_metadata_is_refused(store: Store, thread: str) -> None:
     never = {"a": [float("nan")]}
     for write in (
         store.threads.create("t2", metadata=never),
@@ -207,7 +207,7 @@ async def test_metadata_that_cannot_be_read_back_is_refused(store: Store, thread
     assert await store.threads.get("t2") is None
 
 
-async def test_tuples_and_halves_of_pairs_are_json(store: Store, thread: str) -> None:
+async def test_tuples_and_lone_surrogates_are_json(store: Store, thread: str) -> None:
     kept = DataPart(name="d", data={"pair": (1, 2), "half": "\ud83d", "large": 10**30})
     await store.messages.save([AssistantMessage(id="m", content=[kept])], thread_id=thread)
     found = await store.messages.get(thread, "m")
@@ -215,7 +215,7 @@ async def test_tuples_and_halves_of_pairs_are_json(store: Store, thread: str) ->
     assert encode(found.content.parts[0]) == encode(kept)
 
 
-async def test_nothing_to_save_is_no_error(store: Store) -> None:
+async def test_saving_no_messages_is_allowed(store: Store) -> None:
     assert await store.messages.save([]) == ()
 
 
@@ -223,7 +223,7 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 async def fill(store: Store, thread: str) -> None:
-    """Ten messages: five questions and answers, the fourth pair internal, a notice, a tool."""
+    """Ten messages: five questions and responses, the fourth pair internal, a notice, a tool message."""
     messages: list[Message] = []
     for number in range(5):
         moment = START + timedelta(hours=number)
@@ -239,12 +239,12 @@ async def fill(store: Store, thread: str) -> None:
 
 
 LISTS: dict[str, tuple[dict[str, object], list[str]]] = {
-    "talk alone, by default": ({}, ["q0", "a0", "q1", "a1", "q2", "a2", "notice", "a4"]),
-    "internal turns too": (
+    "conversation only, by default": ({}, ["q0", "a0", "q1", "a1", "q2", "a2", "notice", "a4"]),
+    "with internal messages": (
         {"internal": None},
         ["q0", "a0", "q1", "a1", "q2", "a2", "q3", "a3", "notice", "a4"],
     ),
-    "internal turns alone": ({"internal": True}, ["q3", "a3"]),
+    "internal messages only": ({"internal": True}, ["q3", "a3"]),
     "the last three": ({"order": "desc", "limit": 3}, ["a4", "notice", "a2"]),
     "after a number": ({"after": 5}, ["a2", "notice", "a4"]),
     "before a number": ({"before": 3}, ["q0", "a0"]),
@@ -257,7 +257,7 @@ LISTS: dict[str, tuple[dict[str, object], list[str]]] = {
     "by type": ({"types": ["tool"]}, ["a1"]),
     "events": ({"types": ["event"]}, ["notice"]),
     "around one": ({"around": "q2", "previous": 2, "following": 1}, ["q1", "a1", "q2", "a2"]),
-    "around one, internal too": (
+    "around one, with internal messages": (
         {"around": "a3", "previous": 1, "following": 1, "internal": None},
         ["q3", "a3", "notice"],
     ),
@@ -268,7 +268,9 @@ LISTS: dict[str, tuple[dict[str, object], list[str]]] = {
 
 @each_row(("wanted", "expected"), LISTS.values(), ids=LISTS)
 @in_empty_store
-async def test_lists(store: Store, wanted: dict[str, object], expected: list[str]) -> None:
+async def test_messages_are_listed_by_filter(
+    store: Store, wanted: dict[str, object], expected: list[str]
+) -> None:
     await fill(store, await thread_in(store))
     options = {name: wanted[name] for name in ("order", "limit", "previous", "following") if name in wanted}
     rest = {name: value for name, value in wanted.items() if name not in (*options, "around")}
@@ -298,7 +300,7 @@ async def test_pages_cover_everything_once(store: Store, order: str) -> None:
     assert seen == whole
 
 
-async def test_messages_of_nowhere(store: Store, thread: str) -> None:
+async def test_messages_of_an_unknown_thread(store: Store, thread: str) -> None:
     with pytest.raises(NotFoundError, match="nowhere"):
         await store.messages.list("nowhere")
     with pytest.raises(NotFoundError, match="m9"):
@@ -308,7 +310,7 @@ async def test_messages_of_nowhere(store: Store, thread: str) -> None:
         await store.messages.list(thread, cursor="seven")
 
 
-async def test_one_part_is_changed(store: Store, thread: str) -> None:
+async def test_a_part_can_be_changed(store: Store, thread: str) -> None:
     await store.messages.save([worked("m1")], thread_id=thread)
     changed = await store.messages.update_part(thread, "m1", 2, TextPart("It is 42 metres tall."))
     assert changed.content.parts[2] == TextPart("It is 42 metres tall.")
@@ -319,7 +321,7 @@ async def test_one_part_is_changed(store: Store, thread: str) -> None:
         await store.messages.update_part(thread, "m2", 0, TextPart("x"))
 
 
-async def test_deleted_messages_leave_a_whole_thread(store: Store, thread: str) -> None:
+async def test_a_thread_is_consistent_after_deleting_messages(store: Store, thread: str) -> None:
     await store.messages.save([ask("m1"), failed("m2"), ask("m3"), answer("m4")], thread_id=thread)
     assert await store.messages.delete(thread, ["m2", "m4", "unknown"]) == 2
     left = await store.messages.list(thread)
@@ -350,14 +352,14 @@ async def test_tool_messages_and_unknown_fields_survive(store: Store, thread: st
     assert plain["content"] == {"format": 2, "parts": [{"type": "hologram", "depth": 3}], "mood": "calm"}
 
 
-def settled(message: Message) -> Message:
-    """A message without what the store gives it."""
+def without_store_fields(message: Message) -> Message:
+    """A message without the fields that the store sets."""
     return replace(message, thread_id=None, resource_id=None, seq=None, parent_id=None, created_at=None)
 
 
 @given(messages=st.lists(any_message(), max_size=4, unique_by=lambda message: message.id))
-async def test_any_message_survives(messages: list[Message]) -> None:
-    """What is stored and read again is equal, on SQLite; the other engines hold the same JSON text."""
+async def test_any_message_is_read_as_it_was_stored(messages: list[Message]) -> None:
+    """On SQLite only: the other engines store the same JSON text."""
     storable = [
         replace(m, id=f"m{number}", thread_id=None, parent_id=None, run_id=None, resource_id=None)
         for number, m in enumerate(messages)
@@ -366,7 +368,7 @@ async def test_any_message_survives(messages: list[Message]) -> None:
         await store.threads.create("t")
         await store.messages.save(storable, thread_id="t")
         listed = await store.messages.list("t", MessageFilter(internal=None, branch="all"))
-        assert list(map(settled, listed)) == list(map(settled, storable))
+        assert list(map(without_store_fields, listed)) == list(map(without_store_fields, storable))
 
 
 ODD = ["\x00", "\ud800 half", "emoji 🏮", "ünïcödé", "'; DROP TABLE messages; --", "a" * 100_000]
@@ -374,7 +376,7 @@ ODD = ["\x00", "\ud800 half", "emoji 🏮", "ünïcödé", "'; DROP TABLE messag
 
 @each_row("text", ODD)
 @in_empty_store
-async def test_any_text_survives(store: Store, text: str) -> None:
+async def test_any_text_is_read_as_it_was_stored(store: Store, text: str) -> None:
     thread = await thread_in(store)
     saved = await store.messages.save([UserMessage(id="m1", content=text)], thread_id=thread)
     assert (await store.messages.list(thread)).items == saved

@@ -1,4 +1,4 @@
-"""Pages by number, excerpts and messages by id alone: what clients of other systems ask for."""
+"""Numbered pages, excerpts, and messages by id alone, as clients of other systems request them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,33 +24,33 @@ def at(minute: int) -> datetime:
     return NOON + timedelta(minutes=minute)
 
 
-def said(id: str, minute: int, **metadata: Json) -> UserMessage:
+def message(id: str, minute: int, **metadata: Json) -> UserMessage:
     content = UserContent(parts=(TextPart(id),), metadata=metadata)
     return UserMessage(id=id, created_at=at(minute), content=content)
 
 
 @pytest.fixture
 async def ada(store: Store) -> Store:
-    """Two threads of Ada's and one of Bob's; the first one's third and fourth message are of one time."""
+    """Two threads of Ada and one of Bob. The third and fourth message of the first have the same time."""
     mine, other = store.scoped("ada"), store.scoped("bob")
     for owner, thread, topic in ((mine, "t1", "lamps"), (mine, "t2", "boats"), (other, "t3", "lamps")):
         await owner.threads.create(thread, metadata={"topic": topic})
     reply = AssistantMessage(id="m2", created_at=at(2), content="m2")
     note = AssistantMessage(id="n", created_at=at(2), type="event", internal=True, content="n")
-    talk: list[Message] = [said("m1", 1, n=1), reply, note, said("m3", 3, n=True), said("m4", 3)]
+    talk: list[Message] = [message("m1", 1, n=1), reply, note, message("m3", 3, n=True), message("m4", 3)]
     await mine.messages.save(talk, thread_id="t1")
-    await mine.messages.save([said("o1", 1), said("o2", 4)], thread_id="t2")
-    await other.messages.save([said("b1", 1)], thread_id="t3")
+    await mine.messages.save([message("o1", 1), message("o2", 4)], thread_id="t2")
+    await other.messages.save([message("b1", 1)], thread_id="t3")
     return mine
 
 
 FOUND: dict[str, tuple[NumberedQuery, list[str], tuple[int, int]]] = {
     "everything": (NumberedQuery(), ["m1", "m2", "m3", "m4"], (4, 4)),
-    "from the other end": (NumberedQuery(order="desc"), ["m4", "m3", "m2", "m1"], (4, 4)),
+    "in descending order": (NumberedQuery(order="desc"), ["m4", "m3", "m2", "m1"], (4, 4)),
     "a page": (NumberedQuery(page=NumberedPage(1, 3)), ["m4"], (4, 1)),
     "an empty page": (NumberedQuery(page=NumberedPage(0, 0)), [], (0, 0)),
     "the last ones": (NumberedQuery(newest=2), ["m3", "m4"], (4, 2)),
-    "what agents said among themselves": (
+    "internal messages": (
         NumberedQuery(internal=True, roles=("assistant",)),
         ["m2", "n"],
         (2, 2),
@@ -59,7 +59,7 @@ FOUND: dict[str, tuple[NumberedQuery, list[str], tuple[int, int]]] = {
     "until a time": (NumberedQuery(end=at(2)), ["m1", "m2"], (2, 2)),
     "by metadata of one kind": (NumberedQuery(metadata={"n": True}), ["m3"], (1, 1)),
     "the last ones by metadata": (NumberedQuery(metadata={"n": 1}, newest=1), ["m1"], (1, 1)),
-    "with neighbours elsewhere": (
+    "with neighbours in another thread": (
         NumberedQuery(page=NumberedPage(0, 1), include=(Included("o2", previous=1),)),
         ["m1", "o1", "o2"],
         (4, 1),
@@ -73,14 +73,14 @@ FOUND: dict[str, tuple[NumberedQuery, list[str], tuple[int, int]]] = {
 }
 
 
-async def test_messages_by_number(ada: Store) -> None:
+async def test_numbered_pages_of_messages(ada: Store) -> None:
     for name, (wanted, ids, counts) in FOUND.items():
         found = await ada.messages.page("t1", wanted)
         assert [message.id for message in found.items] == ids, name
         assert (found.total, found.own) == counts, name
 
 
-async def test_threads_by_number(store: Store, ada: Store) -> None:
+async def test_numbered_pages_of_threads(store: Store, ada: Store) -> None:
     async def listed(of: Store, *page: int, **how: Any) -> tuple[list[str], int]:
         found = await of.threads.page(NumberedPage(*page), **how)
         return [thread.id for thread in found.items], found.total
@@ -117,11 +117,11 @@ async def test_excerpts(store: Store, ada: Store) -> None:
         await store.scoped("bob").threads.copy_excerpt("t1", Excerpt())
 
 
-async def test_messages_are_deleted_by_id_wherever_they_are(store: Store, ada: Store) -> None:
+async def test_messages_are_deleted_by_id_in_any_thread(store: Store, ada: Store) -> None:
     bob = store.scoped("bob")
     assert await bob.messages.delete_by_id(["m1", "o1"]) == 0
     assert await ada.messages.delete_by_id(["m1", "o1", "b1", "nobody", "m1"]) == 2
-    await ada.messages.save([said("m4", 9)], thread_id="t2")
+    await ada.messages.save([message("m4", 9)], thread_id="t2")
     with pytest.raises(ConflictError):
         await ada.messages.delete_by_id(["m4"])
     assert await ada.messages.delete_by_id(["m4"], thread_id="t2") == 1

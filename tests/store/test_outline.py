@@ -1,4 +1,4 @@
-"""The outline of a thread, on every engine: which messages, in which order, and what is said of each."""
+"""The outline of a thread, on every engine: its messages, their order, and their fields."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -14,14 +14,14 @@ from partita.types.messages import AssistantMessage
 from tests.tables import each_row
 
 from .examples import answer, ask, worked
-from .ledger import took
+from .ledger import record_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
-async def talk(store: Store) -> None:
-    """Two answers to the first question, the second of which goes on; an internal turn; another's thread."""
+async def branches(store: Store) -> None:
+    """Two responses to the first question, an internal message, and another thread."""
     store.clock = lambda: NOON
     await store.threads.create("t1")
     said = [
@@ -37,25 +37,25 @@ async def talk(store: Store) -> None:
     await bob.messages.save([ask("m1"), answer("b1")], thread_id="t2")
 
 
-async def of(store: Store, **how: Any) -> Outline:
-    return await store.threads.outline("t1", **how)
+async def of(store: Store, **options: Any) -> Outline:
+    return await store.threads.outline("t1", **options)
 
 
 BRANCHES: Mapping[str, tuple[dict[str, Any], list[str]]] = {
     "the active one": ({}, ["m1", "a2", "w1"]),
-    "with what is internal": ({"internal": True}, ["m1", "a2", "i1", "w1"]),
+    "with internal messages": ({"internal": True}, ["m1", "a2", "i1", "w1"]),
     "another one": ({"through": "a1"}, ["m1", "a1"]),
     "through one in the middle": ({"through": "a2"}, ["m1", "a2", "w1"]),
     "through the first": ({"through": "m1", "internal": True}, ["m1", "a2", "i1", "w1"]),
 }
 
 
-@each_row(("how", "ids"), BRANCHES.values(), ids=BRANCHES)
-async def test_a_branch(store: Store, how: dict[str, Any], ids: list[str]) -> None:
-    assert [row.id for row in (await of(store, **how)).rows] == ids
+@each_row(("options", "ids"), BRANCHES.values(), ids=BRANCHES)
+async def test_a_branch(store: Store, options: dict[str, Any], ids: list[str]) -> None:
+    assert [row.id for row in (await of(store, **options)).rows] == ids
 
 
-async def test_what_is_said_of_a_message(store: Store) -> None:
+async def test_the_fields_of_an_outline_row(store: Store) -> None:
     first, second, last = (await of(store)).rows
     assert first[:5] == ("m1", 1, "user", "text", NOON - timedelta(hours=1))
     assert second[:5] == ("a2", 3, "assistant", "text", NOON)
@@ -63,14 +63,14 @@ async def test_what_is_said_of_a_message(store: Store) -> None:
     assert last.size > first.size > len("How tall is the lighthouse?")
 
 
-async def test_a_size_is_one_of_bytes(store: Store) -> None:
+async def test_the_size_is_in_bytes(store: Store) -> None:
     for row in (await of(store, through="a1")).rows:
         message = await store.messages.get("t1", row.id)
         assert message is not None
         assert row.size == len(encode(message.content))
 
 
-async def test_another_version(store: Store) -> None:
+async def test_a_changed_message_has_another_version(store: Store) -> None:
     before = {row.id: row.version for row in (await of(store)).rows}
     store.clock = lambda: NOON + timedelta(microseconds=1)
     await store.messages.save([answer("a2", "Fifty metres.")], thread_id="t1")
@@ -78,30 +78,30 @@ async def test_another_version(store: Store) -> None:
     assert {name for name in before if before[name] != after[name]} == {"a2"}
 
 
-@each_row(("how", "shown"), [({}, "a2"), ({"through": "a1"}, "a1")])
-async def test_messages_beside_each_other(store: Store, how: dict[str, Any], shown: str) -> None:
-    assert (await of(store, **how)).siblings == {shown: ["a1", "a2"]}
+@each_row(("options", "shown"), [({}, "a2"), ({"through": "a1"}, "a1")])
+async def test_siblings_of_messages(store: Store, options: dict[str, Any], shown: str) -> None:
+    assert (await of(store, **options)).siblings == {shown: ["a1", "a2"]}
 
 
-async def test_roots_beside_each_other(store: Store) -> None:
+async def test_siblings_of_roots(store: Store) -> None:
     await store.messages.save([ask("m2", "Or the tower?", parent_id="")], thread_id="t1")
     found = await of(store)
     assert [row.id for row in found.rows] == ["m2"]
     assert found.siblings == {"m2": ["m1", "m2"]}
 
 
-async def test_a_circle_of_parents_ends_the_way(store: Store) -> None:
+async def test_a_cycle_of_parents_ends_the_path(store: Store) -> None:
     await store.messages.save([ask("m1", parent_id="w1")], thread_id="t1")
     assert {row.id for row in (await of(store, through="a2")).rows} == {"m1", "a2", "w1"}
 
 
-async def test_the_models_that_answered_most_come_first(store: Store) -> None:
+async def test_models_are_ordered_by_responses(store: Store) -> None:
     used = {"k1": "small", "k2": "large", "k3": "large", "k4": "also"}
-    await store.usage.record([took("t1", key, model=model) for key, model in used.items()])
+    await store.usage.record([record_of("t1", key, model=model) for key, model in used.items()])
     assert (await of(store)).models == ["large", "also", "small"]
 
 
-async def test_nothing_is_told_to_others(store: Store) -> None:
+async def test_the_outline_of_another_owner_is_not_found(store: Store) -> None:
     with pytest.raises(NotFoundError, match="t1"):
         await of(store.scoped("bob"))
     with pytest.raises(NotFoundError, match="b1"):

@@ -1,4 +1,4 @@
-"""Owners: a scoped store can neither see nor touch another's rows. Tested by trying."""
+"""Owners: a scoped store can neither read nor change the rows of other owners."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -79,7 +79,7 @@ NOT_FOUND: dict[str, Callable[[Store], Awaitable[Any]]] = {
 
 
 @each_row("attempt", NOT_FOUND.values(), ids=NOT_FOUND)
-async def test_what_is_another_s_is_not_there(
+async def test_rows_of_another_owner_are_not_found(
     ada: Store, bob: Store, attempt: Callable[[Store], Awaitable[Any]]
 ) -> None:
     before = await snapshot(ada)
@@ -113,7 +113,7 @@ EMPTY: dict[str, Callable[[Store], Awaitable[Any]]] = {
     "parts": lambda store: store.messages.find_parts(),
     "parts of the thread": lambda store: store.messages.find_parts(PartFilter(thread_id="t1")),
     "words": lambda store: store.search("vault"),
-    "words of the thread": lambda store: store.search("vault", SearchFilter(thread_id="t1")),
+    "texts of the thread": lambda store: store.search("vault", SearchFilter(thread_id="t1")),
     "abandoned runs": lambda store: store.runs.abandoned(),
     "count": lambda store: store.threads.count(),
     "delete thread": lambda store: store.threads.delete("t1"),
@@ -122,7 +122,7 @@ EMPTY: dict[str, Callable[[Store], Awaitable[Any]]] = {
 
 
 @each_row("attempt", EMPTY.values(), ids=EMPTY)
-async def test_what_is_another_s_is_not_seen(
+async def test_rows_of_another_owner_are_not_listed(
     ada: Store, bob: Store, attempt: Callable[[Store], Awaitable[Any]]
 ) -> None:
     before = await snapshot(ada)
@@ -131,12 +131,12 @@ async def test_what_is_another_s_is_not_seen(
     assert await snapshot(ada) == before
 
 
-async def test_blobs_are_each_owner_s_own(ada: Store, bob: Store) -> None:
+async def test_blobs_belong_to_one_owner(ada: Store, bob: Store) -> None:
     url = await blob_url(ada)
     for attempt in (bob.blobs.get, bob.blobs.describe):
         with pytest.raises(NotFoundError):
             await attempt(url)
-    # A reference to another's blob is only text, and never turns into what is behind it.
+    # A reference to a blob of another owner stays text, and is never replaced by its content.
     await bob.threads.create("t1")
     await bob.messages.save([with_output("m1", TextOutput(f"{url}#text"))], thread_id="t1")
     found = await bob.messages.get("t1", "m1")
@@ -144,13 +144,13 @@ async def test_blobs_are_each_owner_s_own(ada: Store, bob: Store) -> None:
     assert found.content == with_output("m1", TextOutput(f"{url}#text")).content
 
 
-async def test_following_another_s_run_is_refused(ada: Store, bob: Store) -> None:
+async def test_a_run_of_another_owner_cannot_be_followed(ada: Store, bob: Store) -> None:
     with pytest.raises(NotFoundError):
         async for _ in bob.logs.follow("r1"):
             pass
 
 
-async def test_the_same_ids_are_other_rows(ada: Store, bob: Store) -> None:
+async def test_the_same_ids_of_two_owners_are_different_rows(ada: Store, bob: Store) -> None:
     await bob.threads.create("t1", title="Bob's own")
     await bob.messages.save([ask("m1", "hello")], thread_id="t1")
     assert (await bob.search("vault")).items == ()
@@ -161,7 +161,7 @@ async def test_the_same_ids_are_other_rows(ada: Store, bob: Store) -> None:
     assert len(await ada.messages.list("t1")) == 4
 
 
-async def test_without_an_owner_everything_is_seen(store: Store, ada: Store, bob: Store) -> None:
+async def test_a_store_without_an_owner_has_all_rows(store: Store, ada: Store, bob: Store) -> None:
     await bob.threads.create("t2")
     assert {(t.id, t.resource_id) for t in await store.threads.list()} == {("t1", "ada"), ("t2", "bob")}
     assert len(await store.messages.list("t1")) == 4
@@ -175,7 +175,7 @@ async def test_without_an_owner_everything_is_seen(store: Store, ada: Store, bob
         await store.messages.list("t1")
 
 
-async def test_rebuilding_one_owner_leaves_the_others(ada: Store, bob: Store) -> None:
+async def test_rebuilding_one_owner_does_not_change_others(ada: Store, bob: Store) -> None:
     before = await snapshot(ada)
     assert await bob.rebuild() == 0
     assert await snapshot(ada) == before

@@ -1,4 +1,4 @@
-"""Parts across threads, and everything that is derived."""
+"""Queries for parts across threads, and derived data."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -93,14 +93,14 @@ async def test_pages_cover_everything_once(filled: Store) -> None:
     assert len(whole) == 11
 
 
-async def test_durations_and_errors_are_told(filled: Store) -> None:
+async def test_parts_have_durations_and_errors(filled: Store) -> None:
     (slow,) = await filled.messages.find_parts(PartFilter(tool="dig"))
     assert slow.duration == timedelta(seconds=90)
     (broken,) = await filled.messages.find_parts(PartFilter(tool="measure", has_error=True))
     assert (broken.error, broken.state, broken.duration) == ("tape too short", "output-error", None)
 
 
-async def test_times_survive_a_change_of_the_message(filled: Store) -> None:
+async def test_times_are_kept_when_the_message_changes(filled: Store) -> None:
     await filled.messages.save([worked("m2", call="c2", output="changed")], thread_id="a")
     (part,) = await filled.messages.find_parts(PartFilter(tool="measure", has_error=False))
     assert part.duration == timedelta(seconds=5)
@@ -125,12 +125,12 @@ async def everything(store: Store) -> list[Any]:
     return await store.read(work)
 
 
-async def test_what_is_derived_can_be_rebuilt(filled: Store) -> None:
+async def test_derived_data_can_be_rebuilt(filled: Store) -> None:
     await filled.threads.create("c", title="A title", metadata={"pinned": True})
     before = await everything(filled)
 
-    def forget(tx: Transaction) -> None:
-        # Times come from logs, not from messages: they are not derived here.
+    def delete_derived(tx: Transaction) -> None:
+        # Times come from logs: they are not derived from messages.
         tx.sql("DELETE FROM parts WHERE started_at IS NULL")
         tx.sql("DELETE FROM thread_labels")
         tx.sql("DELETE FROM search")
@@ -140,7 +140,7 @@ async def test_what_is_derived_can_be_rebuilt(filled: Store) -> None:
             (False, False, True),
         )
 
-    await filled.write(forget)
+    await filled.write(delete_derived)
     assert await everything(filled) != before
     assert len(await filled.search("lighthouse")) == 0
     assert await filled.rebuild() == 4
@@ -149,7 +149,7 @@ async def test_what_is_derived_can_be_rebuilt(filled: Store) -> None:
     assert [hit.thread_id for hit in await filled.search("title")] == ["c"]
 
 
-async def test_the_end_of_a_run_tells_how_long_its_calls_took(store: Store) -> None:
+async def test_the_end_of_a_run_writes_the_times_of_its_calls(store: Store) -> None:
     await store.threads.create("t")
     run = await store.runs.open("t")
     await store.messages.save([worked("m1", call="c1", run_id=run.id)], thread_id="t")

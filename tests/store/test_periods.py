@@ -1,4 +1,4 @@
-"""Days, weeks and months in a time zone: what the database says is what Python's own calendar says."""
+"""Days, weeks and months in a time zone: the database computes the same as the calendar of Python."""
 
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from itertools import count, pairwise
@@ -12,7 +12,7 @@ from partita.store.stats.periods import Period, changes, period_of
 from partita.store.stats.stats import PERIODS
 from partita.store.store import Store
 from tests.store.emptying import in_empty_store
-from tests.store.ledger import took
+from tests.store.ledger import record_of
 from tests.tables import each_row
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -20,15 +20,15 @@ ZONES: list[tzinfo] = [
     UTC,
     BERLIN,
     ZoneInfo("America/New_York"),
-    ZoneInfo("Asia/Kathmandu"),  # a quarter of an hour beside all others
-    ZoneInfo("Australia/Lord_Howe"),  # clocks are changed by half an hour
-    ZoneInfo("Africa/Casablanca"),  # changed four times a year
+    ZoneInfo("Asia/Kathmandu"),  # offset of a quarter of an hour
+    ZoneInfo("Australia/Lord_Howe"),  # daylight saving of half an hour
+    ZoneInfo("Africa/Casablanca"),  # four changes a year
     timezone(timedelta(hours=-11, minutes=-30)),
 ]
 
 
 def named(moment: datetime, period: Period, zone: tzinfo) -> str:
-    """The name of a period, as Python reckons."""
+    """The name of a period by Python."""
     day: date = moment.astimezone(zone).date()
     match period:
         case "day":
@@ -39,11 +39,11 @@ def named(moment: datetime, period: Period, zone: tzinfo) -> str:
             return f"{day:%Y-%m}"
 
 
-async def told(store: Store, moments: list[datetime], period: Period, zone: tzinfo) -> list[str]:
-    """The names of the periods of moments, as the database reckons."""
+async def names_in_database(store: Store, moments: list[datetime], period: Period, zone: tzinfo) -> list[str]:
+    """The names of the periods of times by the database."""
     await store.threads.create("t")
     await store.usage.record(
-        [took("t", f"{number:09}", time=moment) for number, moment in enumerate(moments)]
+        [record_of("t", f"{number:09}", time=moment) for number, moment in enumerate(moments)]
     )
 
     def work(tx: Transaction) -> list[str]:
@@ -55,23 +55,23 @@ async def told(store: Store, moments: list[datetime], period: Period, zone: tzin
 
 
 MOMENTS: dict[str, tuple[str, Period, tzinfo, str]] = {
-    "the last instant of a day": ("2026-03-01T23:59:59.999999Z", "day", UTC, "2026-03-01"),
-    "the first of the next": ("2026-03-02T00:00:00Z", "day", UTC, "2026-03-02"),
-    "east of it, it is tomorrow": ("2026-03-01T23:00:00Z", "day", BERLIN, "2026-03-02"),
-    "in summer an hour earlier": ("2026-07-01T22:00:00Z", "day", BERLIN, "2026-07-02"),
-    "before the clocks went forward": ("2026-03-28T23:30:00Z", "day", BERLIN, "2026-03-29"),
+    "the last microsecond of a day": ("2026-03-01T23:59:59.999999Z", "day", UTC, "2026-03-01"),
+    "the first of the next day": ("2026-03-02T00:00:00Z", "day", UTC, "2026-03-02"),
+    "the next day in the east": ("2026-03-01T23:00:00Z", "day", BERLIN, "2026-03-02"),
+    "an hour earlier in summer": ("2026-07-01T22:00:00Z", "day", BERLIN, "2026-07-02"),
+    "before the clock change": ("2026-03-28T23:30:00Z", "day", BERLIN, "2026-03-29"),
     "after": ("2026-03-29T22:30:00Z", "day", BERLIN, "2026-03-30"),
-    "west of it, it is yesterday": (
+    "the day before in the west": (
         "2026-03-01T02:00:00Z",
         "day",
         timezone(timedelta(hours=-3)),
         "2026-02-28",
     ),
-    "a Sunday belongs to the Monday before": ("2026-03-01T12:00:00Z", "week", UTC, "2026-02-23"),
-    "a Monday to itself": ("2026-03-02T00:00:00Z", "week", UTC, "2026-03-02"),
+    "a Sunday is in the week of the Monday before": ("2026-03-01T12:00:00Z", "week", UTC, "2026-02-23"),
+    "a Monday starts its week": ("2026-03-02T00:00:00Z", "week", UTC, "2026-03-02"),
     "a week over the new year": ("2026-01-01T00:00:00Z", "week", UTC, "2025-12-29"),
     "a month": ("2026-02-28T23:59:59Z", "month", UTC, "2026-02"),
-    "the next one, further east": ("2026-02-28T23:59:59Z", "month", BERLIN, "2026-03"),
+    "the next period in the east": ("2026-02-28T23:59:59Z", "month", BERLIN, "2026-03"),
     "half a second before 1970": ("1969-12-31T23:59:59.5Z", "day", UTC, "1969-12-31"),
 }
 
@@ -81,9 +81,9 @@ MOMENTS: dict[str, tuple[str, Period, tzinfo, str]] = {
 async def test_the_name_of_a_period(
     store: Store, moment: str, period: Period, zone: tzinfo, expected: str
 ) -> None:
-    # Other moments, so that the clock is changed in between.
+    # Other times, so that the clock changes in between.
     moments = [datetime.fromisoformat(text) for text in (moment, "1969-01-01T00:00Z", "2026-12-31T00:00Z")]
-    assert (await told(store.scoped("ada"), moments, period, zone))[0] == expected
+    assert (await names_in_database(store.scoped("ada"), moments, period, zone))[0] == expected
 
 
 _owners = count(1)
@@ -101,12 +101,12 @@ SECONDS = 2**31
     period=st.sampled_from(PERIODS),
     zone=st.sampled_from(ZONES),
 )
-async def test_the_database_reckons_as_python_does(
+async def test_the_database_agrees_with_python(
     store: Store, moments: list[datetime], period: Period, zone: tzinfo
 ) -> None:
     mine = store.scoped(f"owner-{next(_owners)}")
     expected = [named(moment, period, zone) for moment in moments]
-    assert await told(mine, moments, period, zone) == expected
+    assert await names_in_database(mine, moments, period, zone) == expected
 
 
 @each_row("zone", ZONES, ids=str)

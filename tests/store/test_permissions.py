@@ -17,12 +17,12 @@ from partita.store.engines.location import default_path
 from tests.store.examples import ask
 from tests.store.test_connection import later, with_message
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no modes")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="no file modes")
 
 
 @pytest.fixture(autouse=True)
 def _open_umask() -> Iterator[None]:
-    """A umask that takes no right from anyone."""
+    """A umask that removes no permission."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -103,9 +103,7 @@ def test_exports_and_recordings_are_private(tmp_path: Path) -> None:
     assert modes(tmp_path)["out"] == 0o700
 
 
-def test_opening_restricts_the_default_store_and_leaves_others_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_opening_restricts_only_the_default_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HOME", "XDG_DATA_HOME", "PARTITA_CONFIG", "PARTITA_STORE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))

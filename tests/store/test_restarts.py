@@ -1,4 +1,4 @@
-"""A server that goes away and comes back: writers wait and go on, nothing is lost, nothing is done twice."""
+"""A server that restarts: writers wait and continue, and nothing is lost or done twice."""
 
 import asyncio
 from collections import Counter
@@ -19,16 +19,16 @@ from partita.store.store import Store
 from partita.types.json import JsonObject
 from tests.sampling import FULL
 from tests.store.chaos import WRITERS, append_to_runs, save_batches
-from tests.store.chaos_judge import judge
+from tests.store.chaos_judge import check_work
 from tests.store.examples import ask
 from tests.store.running import raws
-from tests.store.server import Cut, Server, line_to, running_server
+from tests.store.server import Cut, Server, proxy_to, running_server
 
 PATIENCE = 60.0
 RESTARTS = 3 if FULL else 2
 ENDED = 40 if FULL else 20
 CUTS = 20 if FULL else 10
-VICTIMS = (
+CONNECTIONS = (
     "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'partita'"
 )
 
@@ -39,8 +39,8 @@ def server() -> Iterator[Server]:
         yield running
 
 
-class Crew:
-    """Eight and more writers at work on a store, and what they say."""
+class Writers:
+    """Eight or more concurrent writers of a store, and their reports."""
 
     def __init__(self, store: Store) -> None:
         self.saves: list[JsonObject] = []
@@ -53,11 +53,11 @@ class Crew:
         assert len(self._tasks) * WRITERS >= 8
 
     def acknowledged(self) -> tuple[int, int]:
-        """How many batches were saved, how many appended."""
+        """The number of batches that were saved, and of those that were appended."""
         return sum("saved" in line for line in self.saves), sum("appended" in line for line in self.appends)
 
-    async def go_on(self, some: int = 10) -> None:
-        """Wait until so many more of each were acknowledged; an error of a writer is ours."""
+    async def wait_for_more(self, some: int = 10) -> None:
+        """Wait until this many more of each are acknowledged. An error of a writer is raised."""
         saved, appended = self.acknowledged()
         while min(self.acknowledged()[0] - saved, self.acknowledged()[1] - appended) < some:
             for task in self._tasks:
@@ -66,55 +66,55 @@ class Crew:
             await asyncio.sleep(0.01)
 
     async def stop(self) -> None:
-        """Send everybody home, whatever they are doing."""
+        """Cancel all writers."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 @asynccontextmanager
-async def crew_at(url: str, judged_at: str) -> AsyncGenerator[Crew, None]:
-    """Writers, and at the end a look at what they have written."""
+async def writers_at(url: str, checked_at: str) -> AsyncGenerator[Writers, None]:
+    """Writers, whose data is checked at the end."""
     async with open_store(url, patience=PATIENCE) as store:
-        crew = Crew(store)
+        writers = Writers(store)
         try:
-            await crew.go_on()
-            yield crew
-            await crew.go_on()
+            await writers.wait_for_more()
+            yield writers
+            await writers.wait_for_more()
         finally:
-            await crew.stop()
-    async with open_store(judged_at) as store:
-        await judge(store, "save", crew.saves)
-        await judge(store, "append", crew.appends)
+            await writers.stop()
+    async with open_store(checked_at) as store:
+        await check_work(store, "save", writers.saves)
+        await check_work(store, "append", writers.appends)
 
 
 @pytest.mark.parametrize("mode", ["immediate", "fast"])
-async def test_writers_outlast_a_restart(server: Server, mode: str) -> None:
+async def test_writers_survive_a_restart(server: Server, mode: str) -> None:
     url = await fresh_database(server, f"restart_{mode}")
-    async with crew_at(url, url) as crew:
+    async with writers_at(url, url) as writers:
         for _ in range(RESTARTS):
             await asyncio.to_thread(server.restart, mode)
-            await crew.go_on()
+            await writers.wait_for_more()
 
 
-async def test_writers_outlast_the_end_of_their_connections(server: Server) -> None:
+async def test_writers_survive_the_end_of_their_connections(server: Server) -> None:
     url = await fresh_database(server, "terminated")
     random = Random(7)
     engine = create_async_engine(locate(url).url, isolation_level="AUTOCOMMIT")
-    async with crew_at(url, url) as crew, engine.connect() as connection:
+    async with writers_at(url, url) as writers, engine.connect() as connection:
         for _ in range(ENDED):
-            pids = [pid for (pid,) in await connection.execute(text(VICTIMS))]
+            pids = [pid for (pid,) in await connection.execute(text(CONNECTIONS))]
             if pids:
                 await connection.execute(
                     text("SELECT pg_terminate_backend(:pid)"), {"pid": random.choice(pids)}
                 )
             await asyncio.sleep(random.uniform(0, 0.02))
-        await crew.go_on()
+        await writers.wait_for_more()
     await engine.dispose()
 
 
 @pytest.mark.parametrize("kind", get_args(Cut))
-async def test_a_commit_whose_answer_is_lost_happens_once(server: Server, kind: Cut) -> None:
+async def test_a_commit_whose_response_is_lost_happens_once(server: Server, kind: Cut) -> None:
     direct = await fresh_database(server, f"doubt_{kind.replace(' ', '_')}")
     random = Random(kind)
     cuts: Counter[Cut | None] = Counter()
@@ -124,22 +124,22 @@ async def test_a_commit_whose_answer_is_lost_happens_once(server: Server, kind: 
         cuts[chosen] += 1
         return chosen
 
-    async with line_to(direct, cut) as (_, url), crew_at(url, direct) as crew:
+    async with proxy_to(direct, cut) as (_, url), writers_at(url, direct) as writers:
         while cuts[kind] < CUTS:
-            await crew.go_on(1)
+            await writers.wait_for_more(1)
 
 
-async def test_an_outage_is_not_ready_and_logged_once(
+async def test_an_outage_is_reported_as_not_ready_and_logged_once(
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     direct = await fresh_database(server, "readiness")
-    async with line_to(direct) as (line, url), open_store(url, patience=0.2) as store:
+    async with proxy_to(direct) as (line, url), open_store(url, patience=0.2) as store:
         readiness = Readiness(store, cache_seconds=0)
         assert await readiness.check()
         line.take_down()
         assert [await readiness.check() for _ in range(3)] == [False] * 3
         line.bring_up()
-        while not await readiness.check():  # until it is, or the test has taken too long
+        while not await readiness.check():  # until it is, or the test times out
             await asyncio.sleep(0.05)
         assert store.engine.health.retries > 0
     lines = [one.getMessage() for one in caplog.records if one.name == "partita.store"]
@@ -149,9 +149,9 @@ async def test_an_outage_is_not_ready_and_logged_once(
     ]
 
 
-async def test_patience_that_ends_is_told_and_the_store_works_again(server: Server) -> None:
+async def test_the_end_of_the_patience_is_an_error_and_the_store_recovers(server: Server) -> None:
     direct = await fresh_database(server, "patience")
-    async with line_to(direct) as (line, url), open_store(url, patience=0.3) as store:
+    async with proxy_to(direct) as (line, url), open_store(url, patience=0.3) as store:
         await store.threads.create("t1")
         run = await store.runs.open("t1")
         line.take_down()

@@ -1,4 +1,4 @@
-"""Dropping old logs: only when asked, only of runs that have ended, never what else there is."""
+"""Dropping logs: only on request, only of ended runs, and nothing else."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ DAY = 24 * 3600
 
 
 async def aged(engine: Engine) -> tuple[StoreContext, Clock]:
-    """Runs that ended 3, 2 and 1 days ago, each with a log of some 1000 bytes, and one at work for 4 days."""
+    """Runs that ended 3, 2 and 1 days ago, each with a log of about 1000 bytes, and one active for 4 days."""
     clock = Clock()
     store = await with_thread(engine, clock=clock)
     await start(store, "at work")
@@ -41,13 +41,13 @@ async def aged(engine: Engine) -> tuple[StoreContext, Clock]:
 
 
 POLICIES: dict[str, tuple[Retention, list[str]]] = {
-    "nothing unless asked": (Retention(), []),
+    "an empty policy": (Retention(), []),
     "by age": (Retention(max_age=timedelta(days=1, hours=12)), ["old", "older than new"]),
-    "nothing is that old": (Retention(max_age=timedelta(days=9)), []),
+    "nothing old enough": (Retention(max_age=timedelta(days=9)), []),
     "by size, the oldest first": (Retention(max_bytes=3500), ["old"]),
-    "everything that may go": (Retention(max_bytes=0), ["old", "older than new", "new"]),
-    "nothing is too much": (Retention(max_bytes=10**6), []),
-    "what either says": (
+    "everything that may be dropped": (Retention(max_bytes=0), ["old", "older than new", "new"]),
+    "nothing too large": (Retention(max_bytes=10**6), []),
+    "both conditions": (
         Retention(max_age=timedelta(days=2, hours=12), max_bytes=2500),
         ["old", "older than new"],
     ),
@@ -56,7 +56,7 @@ POLICIES: dict[str, tuple[Retention, list[str]]] = {
 
 @each_row(("policy", "dropped"), POLICIES.values(), ids=POLICIES)
 @in_empty_store
-async def test_policy(engine: Engine, policy: Retention, dropped: list[str]) -> None:
+async def test_logs_are_dropped_by_policy(engine: Engine, policy: Retention, dropped: list[str]) -> None:
     store, clock = await aged(engine)
     rehearsal = await store.write(drop_logs, policy, dry_run=True)
     assert await left(store) == 4
@@ -78,7 +78,7 @@ async def left(store: StoreContext) -> int:
     )
 
 
-async def test_a_limit_says_when_there_is_more(engine: Engine) -> None:
+async def test_the_report_says_when_the_limit_was_reached(engine: Engine) -> None:
     store, _ = await aged(engine)
     everything = Retention(max_bytes=0)
     report = await store.write(drop_logs, everything, limit=2)
@@ -97,7 +97,7 @@ async def test_a_dropped_log_is_neither_sealed_nor_followed(engine: Engine) -> N
             pass
 
 
-async def test_messages_and_the_times_of_calls_stay(engine: Engine) -> None:
+async def test_messages_and_the_times_of_calls_are_kept(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     call = ToolCallPart(id="c", name="sum", state="output-available", input={})

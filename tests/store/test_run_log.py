@@ -1,4 +1,4 @@
-"""The log of a run: numbered without a gap, every byte as it came."""
+"""The log of a run: entries are numbered without gaps, and bytes are unchanged."""
 
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -47,7 +47,7 @@ RAWS = [
 ]
 
 
-async def test_chunks_and_bytes_come_back_as_they_were(engine: Engine) -> None:
+async def test_chunks_and_bytes_are_read_as_they_were_written(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     entries = [LogEntry(NOON, chunk, raw) for chunk, raw in zip(CHUNKS, RAWS, strict=True)]
@@ -70,13 +70,13 @@ BAD_ENTRIES: dict[str, Any] = {
 
 
 @each_row(("what", "entry"), BAD_ENTRIES.items(), ids=BAD_ENTRIES)
-def test_a_bad_entry_is_refused(what: str, entry: LogEntry) -> None:
+def test_an_invalid_entry_is_refused(what: str, entry: LogEntry) -> None:
     with pytest.raises(StoreError, match=rf"{what} \(at entry 1\); hint: "):
         encode_entries([LogEntry(NOON), entry])
 
 
-async def test_runs_are_appended_to_together(engine: Engine) -> None:
-    """A run that takes no entries does not stop the others; one with two names gets the entries of both."""
+async def test_several_runs_can_be_appended_to_together(engine: Engine) -> None:
+    """A run that refuses entries does not affect others; one with two ids in the batch gets both."""
     store = await with_thread(engine)
     for run_id in ("a", "b", "over"):
         await start(store, run_id)
@@ -102,7 +102,7 @@ async def test_runs_are_appended_to_together(engine: Engine) -> None:
     assert await store.read(run_log.status_of, "over") == ("completed", 0)
 
 
-async def test_a_run_of_several_owners_is_not_appended_to_without_an_owner(engine: Engine) -> None:
+async def test_a_run_id_of_several_owners_needs_an_owner(engine: Engine) -> None:
     for owner in ("u1", "u2"):
         await start(await with_thread(engine, owner))
     assert await append_to_all(engine, {(None, "r1"): raws(b"x"), ("u2", "r1"): raws(b"y")}) == {
@@ -115,15 +115,15 @@ WINDOWS = {
     "all": {},
     "behind some": {"after": 5},
     "behind all": {"after": 20},
-    "far behind all": {"after": 10**6},
-    "below the start": {"after": -3, "limit": 2},
+    "far after the end": {"after": 10**6},
+    "before the start": {"after": -3, "limit": 2},
     "a few": {"limit": 3},
-    "a few behind some": {"after": 6, "limit": 4},
+    "a few after some": {"after": 6, "limit": 4},
     "none": {"limit": 0},
     "up to one": {"through": 7},
     "in between": {"after": 3, "through": 4},
-    "the wrong way round": {"after": 9, "through": 4},
-    "the nearer end counts": {"after": 2, "limit": 2, "through": 19},
+    "start after end": {"after": 9, "through": 4},
+    "the nearer limit counts": {"after": 2, "limit": 2, "through": 19},
 }
 
 

@@ -1,4 +1,4 @@
-"""Runs: opened once, held by one, ended once."""
+"""Runs: opened once, held by one process, ended once."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -26,7 +26,7 @@ from tests.tables import each_row
 from .running import COMPLETED, NOON, Clock, log, raws, scoped, start, with_thread
 
 
-async def test_an_opened_run_is_at_work_from_now_on(engine: Engine) -> None:
+async def test_an_opened_run_is_running(engine: Engine) -> None:
     store = await with_thread(engine)
     run = await start(store)
     assert run == Run(id="r1", thread_id="t1", status="running", created_at=NOON, started_at=NOON)
@@ -38,7 +38,7 @@ async def test_a_pending_run_has_not_started(engine: Engine) -> None:
     assert (await start(store, status="pending")).started_at is None
 
 
-async def test_every_field_comes_back(engine: Engine) -> None:
+async def test_every_field_is_read_as_it_was_written(engine: Engine) -> None:
     store = await with_thread(engine)
     run = Run(
         id="r1",
@@ -62,7 +62,7 @@ async def test_every_field_comes_back(engine: Engine) -> None:
 
 @each_row("result", [None, {"turns": 3, "text": "a\x00b"}, "done", []])
 @in_empty_store
-async def test_the_result_of_an_agent_is_kept(store: Store, result: Json) -> None:
+async def test_the_result_of_an_agent_is_stored(store: Store, result: Json) -> None:
     await store.threads.create("t1")
     run = await store.runs.open("t1")
     assert run.agent_result is UNSET
@@ -72,7 +72,7 @@ async def test_the_result_of_an_agent_is_kept(store: Store, result: Json) -> Non
     assert found.agent_result == result
 
 
-async def test_a_result_that_cannot_be_read_back_is_refused(store: Store) -> None:
+async def test_an_unreadable_result_is_refused(store: Store) -> None:
     await store.threads.create("t1")
     run = await store.runs.open("t1")
     with pytest.raises(StoreError) as refused:
@@ -85,25 +85,25 @@ BAD_RUNS = {
     "no id": Run(id="", thread_id="t1", status="running"),
     "an id with a NUL": Run(id="a\x00", thread_id="t1", status="running"),
     "an id with half a pair": Run(id="\ud800", thread_id="t1", status="running"),
-    "an id without end": Run(id="r" * 256, thread_id="t1", status="running"),
+    "an id that is too long": Run(id="r" * 256, thread_id="t1", status="running"),
     "a thread id with a NUL": Run(id="r1", thread_id="t\x00", status="running"),
     "an agent with a NUL": Run(id="r1", thread_id="t1", status="running", agent="\x00"),
     "a model with half a pair": Run(id="r1", thread_id="t1", status="running", model="\udfff"),
     "a message id with a NUL": Run(id="r1", thread_id="t1", status="running", message_id="\x00"),
-    "a cost that is no number": Run(id="r1", thread_id="t1", status="running", cost=float("nan")),
+    "a cost that is not a number": Run(id="r1", thread_id="t1", status="running", cost=float("nan")),
 }
 
 
 @each_row("run", BAD_RUNS.values(), ids=BAD_RUNS)
 @in_empty_store
-async def test_what_no_database_can_hold_is_refused(engine: Engine, run: Run) -> None:
+async def test_invalid_fields_are_refused(engine: Engine, run: Run) -> None:
     store = await with_thread(engine)
     with pytest.raises(StoreError, match=r"hint|no run id"):
         await store.write(runs.open_run, run)
     assert not (await store.read(runs.list_runs)).items
 
 
-async def test_an_id_is_taken_once(engine: Engine) -> None:
+async def test_an_id_cannot_be_used_twice(engine: Engine) -> None:
     store = await with_thread(engine)
     first = await start(store)
     with pytest.raises(ConflictError, match="already"):
@@ -132,12 +132,12 @@ async def test_without_an_owner_the_run_belongs_to_the_owner_of_its_thread(engin
         await everyone.read(runs.get, "r1")
 
 
-async def test_runs_are_listed_newest_first_page_by_page(engine: Engine) -> None:
+async def test_pages_of_runs_are_ordered_newest_first(engine: Engine) -> None:
     clock = Clock()
     store = await with_thread(engine, clock=clock)
     for number in range(7):
         await start(store, f"r{number}")
-        clock.advance(number % 2)  # some at the same moment
+        clock.advance(number % 2)  # some with the same time
     listed: list[str] = []
     cursor = None
     while True:
@@ -148,7 +148,7 @@ async def test_runs_are_listed_newest_first_page_by_page(engine: Engine) -> None
     assert listed == [f"r{number}" for number in reversed(range(7))]
 
 
-async def test_a_list_can_be_narrowed(engine: Engine) -> None:
+async def test_a_list_can_be_filtered(engine: Engine) -> None:
     store = await with_thread(engine)
     await store.write(runs.open_run, Run(id="a", thread_id="t1", status="running", agent="coder"))
     await store.write(runs.open_run, Run(id="b", thread_id="t1", status="pending"))
@@ -172,7 +172,7 @@ async def test_a_cursor_of_another_list_is_refused(engine: Engine) -> None:
         await store.read(runs.list_runs, cursor="WzFd")
 
 
-async def test_saving_changes_what_a_run_says_of_itself(engine: Engine) -> None:
+async def test_saving_changes_the_fields_of_a_run(engine: Engine) -> None:
     clock = Clock()
     store = await with_thread(engine, clock=clock)
     await start(store, status="pending")
@@ -187,14 +187,14 @@ async def test_saving_changes_what_a_run_says_of_itself(engine: Engine) -> None:
 
 REFUSED = {
     "an end": Run(id="r1", thread_id="t1", status="completed"),
-    "a way back": Run(id="r1", thread_id="t1", status="pending"),
+    "back to pending": Run(id="r1", thread_id="t1", status="pending"),
     "another thread": Run(id="r1", thread_id="t2", status="running"),
 }
 
 
 @each_row("run", REFUSED.values(), ids=REFUSED)
 @in_empty_store
-async def test_saving_neither_ends_nor_moves_a_run(engine: Engine, run: Run) -> None:
+async def test_saving_changes_neither_status_nor_thread(engine: Engine, run: Run) -> None:
     store = await with_thread(engine)
     before = await start(store)
     with pytest.raises(ConflictError):
@@ -231,7 +231,7 @@ async def test_a_run_ends_once(engine: Engine, before: RunStatus, status: RunSta
     assert await store.read(runs.get, "r1") == ended
 
 
-async def test_an_end_tells_what_the_run_took_and_gave(engine: Engine) -> None:
+async def test_the_end_of_a_run_stores_usage_and_result(engine: Engine) -> None:
     store = await with_thread(engine)
     for run_id in ("well", "badly"):
         run = Run(id=run_id, thread_id="t1", status="running", message_id="m0", cost=0.5)
@@ -255,32 +255,32 @@ async def held(engine: Engine, seconds: float | None = 10) -> tuple[Any, Clock]:
 # What happens to a lease of p1 over ten seconds: who does what, after how long, and who holds the run then.
 LEASES = {
     "renewed in time": (runs.renew_lease, "p1", 9, "p1"),
-    "renewed late, when nobody took it": (runs.renew_lease, "p1", 60, "p1"),
+    "renewed late, but not taken": (runs.renew_lease, "p1", 60, "p1"),
     "renewed by another": (runs.renew_lease, "p2", 9, None),
     "renewed by another, late": (runs.renew_lease, "p2", 60, None),
     "taken by its owner": (runs.take_lease, "p1", 9, "p1"),
     "taken by another in time": (runs.take_lease, "p2", 9.999999, None),
-    "taken by another when it has run out": (runs.take_lease, "p2", 10, "p2"),
+    "taken by another after its expiry": (runs.take_lease, "p2", 10, "p2"),
 }
 
 
-@each_row(("act", "who", "after", "holder"), LEASES.values(), ids=LEASES)
+@each_row(("act", "process", "after", "holder"), LEASES.values(), ids=LEASES)
 @in_empty_store
-async def test_lease(
-    engine: Engine, act: Callable[..., Run], who: str, after: float, holder: str | None
+async def test_the_holder_of_a_lease(
+    engine: Engine, act: Callable[..., Run], process: str, after: float, holder: str | None
 ) -> None:
     store, clock = await held(engine)
     clock.advance(after)
     if holder is None:
         with pytest.raises(ConflictError, match=r"held by 'p1'.*hint"):
-            await store.write(act, "r1", who, 30)
+            await store.write(act, "r1", process, 30)
         assert (await store.read(runs.get, "r1")).lease_owner == "p1"
     else:
-        run = await store.write(act, "r1", who, 30)
+        run = await store.write(act, "r1", process, 30)
         assert (run.lease_owner, run.lease_expires_at) == (holder, clock.now + timedelta(seconds=30))
 
 
-async def test_who_was_taken_over_learns_it_when_renewing_the_lease(engine: Engine) -> None:
+async def test_the_former_holder_gets_an_error_when_renewing(engine: Engine) -> None:
     store, clock = await held(engine)
     clock.advance(11)
     await store.write(runs.take_lease, "r1", "p2", 10)
@@ -288,7 +288,7 @@ async def test_who_was_taken_over_learns_it_when_renewing_the_lease(engine: Engi
         await store.write(runs.renew_lease, "r1", "p1", 10)
 
 
-async def test_a_lease_without_end_is_never_abandoned(engine: Engine) -> None:
+async def test_a_run_without_a_lease_is_never_abandoned(engine: Engine) -> None:
     store, clock = await held(engine, None)
     clock.advance(10**7)
     assert await store.read(runs.abandoned_runs) == []
@@ -307,7 +307,7 @@ async def test_a_released_lease_can_be_taken(engine: Engine) -> None:
     assert (await store.write(runs.take_lease, "r1", "p2", 10)).lease_owner == "p2"
 
 
-async def test_nobody_holds_a_run_that_has_ended(engine: Engine) -> None:
+async def test_an_ended_run_has_no_lease(engine: Engine) -> None:
     store, _ = await held(engine)
     await store.write(runs.end, "r1", COMPLETED)
     for act in (runs.renew_lease, runs.take_lease):
@@ -316,7 +316,7 @@ async def test_nobody_holds_a_run_that_has_ended(engine: Engine) -> None:
     assert (await store.write(runs.release_lease, "r1", "p1")).lease_owner is None
 
 
-async def test_abandoned_runs_are_those_at_work_whose_lease_ran_out(engine: Engine) -> None:
+async def test_active_runs_with_an_expired_lease_are_abandoned(engine: Engine) -> None:
     clock = Clock()
     store = await with_thread(engine, clock=clock)
     for run_id, seconds in (("late", 20), ("first", 5), ("second", 10), ("ended", 5)):
@@ -350,7 +350,7 @@ OTHERS: dict[str, tuple[Callable[..., object], tuple[Any, ...]]] = {
 
 @each_row(("act", "arguments"), OTHERS.values(), ids=OTHERS)
 @in_empty_store
-async def test_runs_of_others_do_not_exist(
+async def test_runs_of_other_owners_are_not_found(
     engine: Engine, act: Callable[..., object], arguments: tuple[Any, ...]
 ) -> None:
     store = await with_thread(engine, "u1")
@@ -362,7 +362,7 @@ async def test_runs_of_others_do_not_exist(
     assert await store.read(runs.get, "r1") == before
 
 
-async def test_lists_hold_nothing_of_others(engine: Engine) -> None:
+async def test_lists_have_no_rows_of_other_owners(engine: Engine) -> None:
     clock = Clock()
     store = await with_thread(engine, "u1", clock)
     await store.write(

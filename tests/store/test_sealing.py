@@ -31,7 +31,7 @@ from .running import COMPLETED, NOON, Clock, log, log_rows, raws, start, tail_ro
 
 
 def line(number: int) -> bytes:
-    """A line as agents write them: the same keys, other values."""
+    """A line like those of agents: the same keys, other values."""
     said = {
         "uuid": f"{number:032x}",
         "parent": f"{number - 1:032x}",
@@ -42,7 +42,7 @@ def line(number: int) -> bytes:
 
 
 async def written(store: StoreContext, sizes: list[int], run_id: str = "r1") -> list[LogRecord]:
-    """A run that has ended, its log written in batches of these sizes."""
+    """An ended run, whose log was written in batches of these sizes."""
     await start(store, run_id)
     number = 0
     for size in sizes:
@@ -71,12 +71,12 @@ async def rows_of(store: StoreContext) -> list[tuple[int, int, str]]:
 SIZES = {
     "many small rows": [1] * 50,
     "one row": [300],
-    "rows that do not end where blocks do": [BLOCK_ENTRIES - 7, 10, 5, BLOCK_ENTRIES * 2, 1],
+    "rows across block boundaries": [BLOCK_ENTRIES - 7, 10, 5, BLOCK_ENTRIES * 2, 1],
 }
 
 
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-async def test_a_sealed_log_gives_the_same_records(engine: Engine, sizes: list[int]) -> None:
+async def test_a_sealed_log_has_the_same_records(engine: Engine, sizes: list[int]) -> None:
     store = await with_thread(engine)
     before = await written(store, sizes)
     report = await store.write(maintenance.seal_run, "r1")
@@ -122,7 +122,7 @@ async def test_runs_to_seal_have_ended_and_are_not_sealed(engine: Engine) -> Non
     assert await store.read(maintenance.runs_to_seal, 1) == ["early"]
 
 
-async def test_an_empty_log_is_sealed_too(engine: Engine) -> None:
+async def test_an_empty_log_can_be_sealed(engine: Engine) -> None:
     store = await with_thread(engine)
     assert await written(store, []) == []
     assert (await store.write(maintenance.seal_run, "r1")).blocks == 0
@@ -155,7 +155,7 @@ async def test_a_damaged_log_is_not_changed(engine: Engine) -> None:
     assert await store.read(maintenance.runs_to_seal) == ["r1"]
 
 
-def test_a_changed_byte_is_noticed() -> None:
+def test_a_changed_byte_is_detected() -> None:
     encoding, data = blocks.encode_block([StoredEntry(0, None, line(number)) for number in range(100)])
     generator = random.Random(7)
     for _ in range(200):
@@ -181,7 +181,7 @@ DEMO = Path(demo.__file__).parent / "archive"
 
 
 def logs_of(agent: str) -> Iterator[bytes]:
-    """Logs of an agent. Ours are short, so the sessions of the demo and they are one."""
+    """The logs of an agent. Ours are short, so they are one with the sessions of the demo."""
     paths = files(f"agent-logs/{agent}", "**/*.jsonl")
     own = [*sorted(DEMO.glob("coding/**/*.jsonl")), *filter(is_own, paths)]
     yield b"".join(path.read_bytes() for path in own)
@@ -190,7 +190,7 @@ def logs_of(agent: str) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
 def test_sealed_logs_of_agents_are_smaller_than_their_file_in_one_piece(agent: str) -> None:
-    """Blocks give access to any record, and cost no more than one stream of the usual compression."""
+    """Blocks give access to any record, and take no more space than one compressed stream."""
     original = sealed = whole = 0
     for text in logs_of(agent):
         entries = [

@@ -1,4 +1,4 @@
-"""What is found, in which order, and by whom: the same on every engine."""
+"""Search results, their order, and their owner: the same on every engine."""
 
 from datetime import timedelta
 from hashlib import sha256
@@ -31,7 +31,7 @@ def call(name: str, given: object, output: str) -> ToolCallPart:
     )
 
 
-SAID: dict[str, str | Message] = {
+MESSAGES: dict[str, str | Message] = {
     "fox": "The quick brown fox jumps over the lazy dog",
     "hen": "A brown hen, lazy as ever, sits on its eggs",
     "code": "getUserName() is in src/app/user_model.py; run it with --dry-run on x86_64, HTTPServer too",
@@ -52,7 +52,7 @@ SAID: dict[str, str | Message] = {
     "odd": 'AND OR NOT NEAR "quoted" it\'s 100% {sure} C++ a\x00b',
 }
 
-# What is asked for, and which messages (by the names above) or titles are found.
+# Queries, and the messages (by the names above) or titles that they find.
 QUERIES: dict[str, set[str]] = {
     "brown": {"fox", "hen"},
     "BROWN": {"fox", "hen"},
@@ -140,7 +140,7 @@ QUERIES: dict[str, set[str]] = {
 
 def fill(tx: Transaction) -> dict[int, str]:
     put_thread(tx, "t", "Greetings from everywhere")
-    return {put_message(tx, said): name for name, said in SAID.items()}
+    return {put_message(tx, said): name for name, said in MESSAGES.items()}
 
 
 async def test_queries_find_the_same_on_every_engine(engine: Engine) -> None:
@@ -158,7 +158,7 @@ async def test_queries_find_the_same_on_every_engine(engine: Engine) -> None:
     assert await read(engine, all_found) == QUERIES
 
 
-async def test_a_hit_tells_where_it_is(engine: Engine) -> None:
+async def test_a_hit_has_its_position(engine: Engine) -> None:
     def fill_one(tx: Transaction) -> int:
         put_thread(tx, "t", "On gardens", owner="u")
         said = SystemMessage(id="m", content="Water the roses at dawn")
@@ -210,7 +210,7 @@ async def test_a_field_can_be_searched_alone(engine: Engine) -> None:
         pages = {
             (query, fields): search(tx, query, SearchFilter(fields=fields)).items for query, fields in FIELDS
         }
-        return {asked: hits[0].field if hits else None for asked, hits in pages.items()}
+        return {arguments: hits[0].field if hits else None for arguments, hits in pages.items()}
 
     assert await read(engine, all_found) == FIELDS
 
@@ -224,11 +224,11 @@ def fill_two(tx: Transaction) -> None:
     put_message(tx, AssistantMessage(id="a", content=[plum]), thread="two", at=NOW - timedelta(days=2))
 
 
-NARROWED: dict[str, tuple[dict[str, Any], set[str | None]]] = {
+FILTERS: dict[str, tuple[dict[str, Any], set[str | None]]] = {
     "nothing": ({}, {None, "m1", "s", "a"}),
     "thread": ({"thread_id": "two"}, {"a"}),
     "thread with its title": ({"thread_id": "one"}, {None, "m1", "s"}),
-    "no such thread": ({"thread_id": "three"}, set()),
+    "an unknown thread": ({"thread_id": "three"}, set()),
     "role": ({"roles": ("system",)}, {"s"}),
     "roles": ({"roles": ("system", "assistant")}, {"s", "a"}),
     "tool": ({"tool": "bake"}, {"a"}),
@@ -237,38 +237,38 @@ NARROWED: dict[str, tuple[dict[str, Any], set[str | None]]] = {
     "project": ({"project": "garden"}, {"a"}),
     "agent and project": ({"agent": "claude", "project": "garden"}, set()),
     "since": ({"since": NOW - timedelta(days=2)}, {None, "m1", "a"}),
-    "until is outside": ({"until": NOW - timedelta(days=2)}, {"s"}),
+    "until is exclusive": ({"until": NOW - timedelta(days=2)}, {"s"}),
     "between": ({"since": NOW - timedelta(days=2), "until": NOW}, {"a"}),
     "a quote": ({"agent": "' OR 1=1 --"}, set()),
 }
 
 
-async def test_filters_narrow(engine: Engine) -> None:
+async def test_filters_select_hits(engine: Engine) -> None:
     await write(engine, fill_two)
 
     def all_found(tx: Transaction) -> dict[str, set[str | None]]:
         return {
             name: {hit.message_id for hit in search(tx, "plum", SearchFilter(**narrowing))}
-            for name, (narrowing, _) in NARROWED.items()
+            for name, (narrowing, _) in FILTERS.items()
         }
 
-    assert await read(engine, all_found) == {name: expected for name, (_, expected) in NARROWED.items()}
+    assert await read(engine, all_found) == {name: expected for name, (_, expected) in FILTERS.items()}
 
 
 BAD: dict[str, dict[str, Any]] = {
-    "no such field": {"fields": ("body",)},
-    "a cursor of nobody": {"cursor": "?"},
+    "an unknown field": {"fields": ("body",)},
+    "an invalid cursor": {"cursor": "?"},
     "a cursor of another list": {"cursor": to_cursor("a")},
     "a NUL in a filter": {"agent": "a\x00"},
 }
 
 
-@each_row("asked", BAD.values(), ids=BAD)
-async def test_bad_arguments_are_told(engine: Engine, asked: dict[str, Any]) -> None:
-    asked = dict(asked)
-    cursor = asked.pop("cursor", None)
+@each_row("arguments", BAD.values(), ids=BAD)
+async def test_invalid_arguments_are_refused(engine: Engine, arguments: dict[str, Any]) -> None:
+    arguments = dict(arguments)
+    cursor = arguments.pop("cursor", None)
     with pytest.raises(StoreError):
-        await read(engine, lambda tx: search(tx, "plum", SearchFilter(**asked), cursor=cursor))
+        await read(engine, lambda tx: search(tx, "plum", SearchFilter(**arguments), cursor=cursor))
 
 
 async def test_titles_come_first_and_the_better_match_before_the_worse(engine: Engine) -> None:
@@ -286,7 +286,7 @@ async def test_titles_come_first_and_the_better_match_before_the_worse(engine: E
     assert len(hits) == 4
 
 
-async def test_of_equals_the_newest_comes_first(engine: Engine) -> None:
+async def test_the_newest_of_equal_matches_comes_first(engine: Engine) -> None:
     def work(tx: Transaction) -> list[int]:
         put_thread(tx, "t")
         return [put_message(tx, "same words") for _ in range(5)]
@@ -296,20 +296,20 @@ async def test_of_equals_the_newest_comes_first(engine: Engine) -> None:
     assert [hit.seq for hit in hits] == keys[::-1]
 
 
-async def test_an_owner_finds_only_what_is_theirs(engine: Engine) -> None:
+async def test_an_owner_finds_only_their_messages(engine: Engine) -> None:
     def work(tx: Transaction) -> None:
         for owner in ("", "ann", "ben"):
             put_thread(tx, "t", "secret plan", owner=owner)
             put_message(tx, f"the secret of {owner or 'nobody'}", owner=owner)
 
     await write(engine, work)
-    asked: dict[str, dict[str, Any]] = {
+    arguments: dict[str, dict[str, Any]] = {
         "plain": {},
         "thread": {"thread_id": "t"},
         "field": {"fields": ("text",)},
     }
     for owner in ("ann", "ben", "", "eve", "' OR ''='"):
-        for narrowing in asked.values():
+        for narrowing in arguments.values():
             hits = await read(engine, lambda tx, n=narrowing: search(tx, "secret", SearchFilter(**n)), owner)  # type: ignore[misc] # bound now
             assert {hit.resource_id for hit in hits} <= {owner or None}
             assert len(hits) == (0 if "e" in owner[:1] or "'" in owner else 2 - ("fields" in narrowing))
@@ -334,7 +334,7 @@ async def test_other_owners_do_not_crowd_out_the_candidates(
     assert len(await read(engine, lambda tx: search(tx, "owls"))) == 2 + 3
 
 
-async def test_what_is_forgotten_is_not_found(engine: Engine) -> None:
+async def test_deleted_entries_are_not_found(engine: Engine) -> None:
     def fill_three(tx: Transaction) -> list[int]:
         thread = put_thread(tx, "t", "owls", owner="ann")
         return [-thread, put_message(tx, "owls", owner="ann"), put_message(tx, "owls", owner="ann")]
@@ -355,7 +355,7 @@ async def test_what_is_forgotten_is_not_found(engine: Engine) -> None:
     assert await read(engine, lambda tx: thread_ids_matching(tx, "owls")) == []
 
 
-async def test_what_is_indexed_again_is_found_by_its_new_words(engine: Engine) -> None:
+async def test_a_reindexed_entry_is_found_by_its_new_text(engine: Engine) -> None:
     def work(tx: Transaction) -> None:
         put_thread(tx, "t")
         key = put_message(tx, "herons")
@@ -367,14 +367,14 @@ async def test_what_is_indexed_again_is_found_by_its_new_words(engine: Engine) -
     assert len(await read(engine, lambda tx: search(tx, "herons"))) == 0
 
 
-async def test_a_row_that_is_gone_never_shows(engine: Engine) -> None:
+async def test_a_deleted_row_is_not_found(engine: Engine) -> None:
     def work(tx: Transaction) -> None:
         put_thread(tx, "t", "herons")
         put_message(tx, "herons")
         entries = [("", 777), ("", -777), ("eve", 1), ("eve", -1)]
         strays = [
             entry for entry in entries if not tx.is_sqlite or abs(entry[1]) == 777
-        ]  # one row a key there
+        ]  # one row for each key there
         search_index.add(tx, [SearchEntry(owner, key, "herons", NO_FIELDS) for owner, key in strays])
 
     await write(engine, work)
@@ -384,7 +384,7 @@ async def test_a_row_that_is_gone_never_shows(engine: Engine) -> None:
 
 @each_row("size", [1, 3, 7, 100])
 @in_empty_store
-async def test_pages_hold_every_hit_once(engine: Engine, size: int) -> None:
+async def test_pages_have_every_hit_once(engine: Engine, size: int) -> None:
     def work(tx: Transaction) -> int:
         for number in range(3):
             put_thread(tx, f"t{number}", "owls" if number else "hens")
@@ -403,7 +403,9 @@ async def test_pages_hold_every_hit_once(engine: Engine, size: int) -> None:
         cursor = page.next
         if cursor is None:
             break
-        await write(engine, lambda tx: put_message(tx, "owls owls owls", thread="t0"))  # comes too late
+        await write(
+            engine, lambda tx: put_message(tx, "owls owls owls", thread="t0")
+        )  # indexed after the first page
     assert len(seen) == len(set(seen)) == count
     if size == 100:
         assert scores == sorted(scores, reverse=True)
@@ -460,7 +462,7 @@ async def test_many_entries_are_indexed_at_once(engine: Engine) -> None:
 
 @each_row("numbers", [(10**30, 10**30, 10**30), (-5, 10**30, 10**30), (0, -1, -(10**30))])
 @in_empty_store
-async def test_a_made_up_cursor_does_no_harm(engine: Engine, numbers: tuple[int, int, int]) -> None:
+async def test_a_forged_cursor_has_no_effect(engine: Engine, numbers: tuple[int, int, int]) -> None:
     await write(engine, fill_two)
     cursor = to_cursor(*numbers)
     assert len(await read(engine, lambda tx: search(tx, "plum", cursor=cursor))) in (0, 4)

@@ -1,4 +1,4 @@
-"""Any query, any text, any length."""
+"""Search with any query and any text of any length."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.tables import each_row
 
 from .searching import put_message, put_thread, read, shown, undone, write
 
-# All examples of a test have one engine: each one undoes what it did.
+# All examples of a test share one engine: each is rolled back.
 PLAIN = st.text()
 TYPED = st.text(st.sampled_from("ab \"'*-+()[]{}:^&|!<>~,.\\/$?%_;=\x00é東\ud800")) | st.lists(
     st.sampled_from(
@@ -48,7 +48,7 @@ def fill(tx: Transaction) -> None:
 
 
 @given(query=PLAIN | TYPED | st.sampled_from(INJECTIONS), fields=st.sampled_from(((), ("text",), ("title",))))
-async def test_any_query_gives_a_page(engine: Engine, query: str, fields: tuple[str, ...]) -> None:
+async def test_any_query_returns_a_page(engine: Engine, query: str, fields: tuple[str, ...]) -> None:
     def work(connection: Connection) -> None:
         def ask(tx: Transaction) -> None:
             fill(tx)
@@ -63,7 +63,7 @@ async def test_any_query_gives_a_page(engine: Engine, query: str, fields: tuple[
 
 @each_row("query", INJECTIONS)
 @in_empty_store
-async def test_no_query_reaches_what_it_should_not(engine: Engine, query: str) -> None:
+async def test_no_query_finds_rows_outside_of_its_filter(engine: Engine, query: str) -> None:
     await write(engine, fill)
     assert len(await read(engine, lambda tx: search(tx, query))) == 0
     assert len(await read(engine, lambda tx: search(tx, "owls"))) == 2
@@ -79,7 +79,7 @@ TEXTS = st.lists(PLAIN | IDENTIFIERS | HAN_AND_KANA, min_size=1, max_size=8).map
 
 
 def queries_of(text: str, data: st.DataObject) -> list[str]:
-    """Some words, pieces and parts of a text, as someone may type them who looks for it."""
+    """Some words, subwords and phrases of a text."""
     queries: list[str] = []
     words = tokens_of(text)
     if words:
@@ -94,7 +94,7 @@ def queries_of(text: str, data: st.DataObject) -> list[str]:
 
 
 @given(text=TEXTS, data=st.data())
-async def test_a_text_is_found_by_its_words_and_pieces(
+async def test_a_text_is_found_by_its_words_and_subwords(
     engine: Engine, text: str, data: st.DataObject
 ) -> None:
     queries = queries_of(text, data)
@@ -111,7 +111,7 @@ async def test_a_text_is_found_by_its_words_and_pieces(
 
 
 def long_message() -> AssistantMessage:
-    """A message of over a megabyte, with something to find at either end of each field."""
+    """A message of more than a megabyte, with a phrase at both ends of each field."""
     filler = " ".join(f"filler{number % 5000} the" for number in range(20_000))
     text = f"alpha first {filler[: MAX_FIELD - 40]} last omega"
     output = JsonOutput(value=[f"begin {filler[: MAX_FIELD - 60]}", "東京" * 8, "closing remark"])
@@ -146,7 +146,7 @@ LONG: dict[str, tuple[dict[str, Any], bool]] = {
 }
 
 
-async def test_a_long_message_is_found_as_a_short_one_is(engine: Engine) -> None:
+async def test_a_long_message_is_found_like_a_short_one(engine: Engine) -> None:
     def work(tx: Transaction) -> None:
         put_thread(tx, "t")
         put_message(tx, long_message())
@@ -164,13 +164,13 @@ async def test_a_long_message_is_found_as_a_short_one_is(engine: Engine) -> None
 
 
 WIDE = {
-    "one word over and over": "again " * (MAX_FIELD // 6),
-    "characters over and over": "東" * MAX_FIELD,
-    "words of the longest": " ".join(f"{number:064}" for number in range(MAX_FIELD // 65)),
+    "one repeated word": "again " * (MAX_FIELD // 6),
+    "repeated characters": "東" * MAX_FIELD,
+    "words of the maximal length": " ".join(f"{number:064}" for number in range(MAX_FIELD // 65)),
     "wide characters": " ".join(
         chr(0x10400 + number % 40) * 64 + str(number) for number in range(MAX_FIELD // 70)
     ),
-    "one word without end": "x" * MAX_FIELD,
+    "one very long word": "x" * MAX_FIELD,
     "different words": " ".join(f"w{number}" for number in range(MAX_FIELD // 7)),
 }
 
@@ -182,13 +182,13 @@ async def test_texts_at_the_limit_are_indexed(engine: Engine, text: str) -> None
 
     def work(tx: Transaction) -> int:
         put_thread(tx, "t")
-        put_message(tx, f"{text} {text}")  # capped
+        put_message(tx, f"{text} {text}")  # truncated
         return len(search(tx, f'"{last}"'))
 
     assert await write(engine, work) == 1
 
 
-async def test_phrases_are_found_wherever_a_long_text_is_cut(engine: Engine) -> None:
+async def test_phrases_across_the_parts_of_a_long_text_are_found(engine: Engine) -> None:
     words = [word for number in range(6000) for word in ("the", f"w{number}")]
 
     def work(tx: Transaction) -> list[int]:
@@ -201,7 +201,7 @@ async def test_phrases_are_found_wherever_a_long_text_is_cut(engine: Engine) -> 
     assert await write(engine, work) == []
 
 
-async def test_endless_queries_are_answered(engine: Engine) -> None:
+async def test_very_long_queries_are_accepted(engine: Engine) -> None:
     def work(tx: Transaction) -> list[int]:
         put_thread(tx, "t")
         put_message(tx, "owl " * 300)

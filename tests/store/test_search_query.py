@@ -1,4 +1,4 @@
-"""What is typed, and what is looked for."""
+"""Parsing of search queries."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from tests.tables import each_row
 
 
 def term(*phrases: str) -> Term:
-    """A term of spellings: words between spaces, the last one with a star if it may go on."""
+    """A term with spellings: words separated by spaces, with a star after a prefix."""
     return Term(tuple(Phrase(tuple(text.rstrip("*").split()), text.endswith("*")) for text in phrases))
 
 
@@ -51,7 +51,7 @@ def test_any_text_is_a_query(text: str) -> None:
     assert all(phrase.tokens for one in (*query.required, *query.excluded) for phrase in one.phrases)
 
 
-def test_endless_queries_are_cut() -> None:
+def test_very_long_queries_are_truncated() -> None:
     query = parse("word " * 1000 + "-gone " * 1000)
     assert len(query.required) == MAX_TERMS
     (one,) = parse(f'"{"word " * 1000}"').required

@@ -1,4 +1,4 @@
-"""Words as the index knows them."""
+"""The tokens of texts."""
 
 import unicodedata
 
@@ -48,31 +48,31 @@ INDEXED = {
 
 
 @each_row(("text", "expected"), INDEXED.items(), ids=map(ascii, INDEXED))
-def test_words(text: str, expected: str) -> None:
+def test_the_tokens_of_a_text(text: str, expected: str) -> None:
     assert " ".join(index_text(text).split()) == expected
 
 
 @given(st.text())
-def test_words_hold_letters_marks_and_digits_only(text: str) -> None:
+def test_tokens_have_only_letters_marks_and_digits(text: str) -> None:
     for word in index_text(text).split():
         assert len(word) <= LONGEST
         assert all(unicodedata.category(char)[0] in "LMN" for char in word), word
 
 
 @given(st.text(st.characters(max_codepoint=127) | st.characters()))
-def test_whole_words_come_first_and_in_order(text: str) -> None:
+def test_whole_words_come_first_in_order(text: str) -> None:
     words = tokens_of(text)
     assert index_text(text).split()[: len(words)] == words
 
 
 @given(st.text() | st.from_regex(r"[a-z]+([A-Z]+[a-z0-9]*)+", fullmatch=True))
-def test_pieces_are_among_the_words(text: str) -> None:
+def test_subwords_are_among_the_indexed_tokens(text: str) -> None:
     assert set(subwords_of(text)) <= set(index_text(text).split())
 
 
 @given(st.text())
-def test_places_of_words_are_those_of_the_words(text: str) -> None:
-    """Word by word the text gives what it gives as a whole, and each word lies where it is said to be."""
+def test_the_spans_of_tokens_contain_the_tokens(text: str) -> None:
+    """The tokens by span are those of the whole text, and each span contains its token."""
     composed = unicodedata.normalize("NFC", text)
     words, pieces = token_spans(composed)
     assert [word for word, _, _ in words] == tokens_of(composed)

@@ -1,4 +1,4 @@
-"""The passage that is shown."""
+"""Snippets of texts."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,10 +23,10 @@ SHORT = {
     "every place": ("fox, Fox and FOX", "fox", "[fox], [Fox] and [FOX]"),
     "several words": ("a fox and a dog", "dog fox", "a [fox] and a [dog]"),
     "a phrase": ("red fox, fox red", '"red fox"', "[red fox], fox red"),
-    "no part of a word": ("outfox the foxes", '"fox"', "outfox the foxes"),
+    "no match within a word": ("outfox the foxes", '"fox"', "outfox the foxes"),
     "diacritics": ("Un Café crème", "cafe creme", "Un [Café] [crème]"),
     "decomposed": ("Un Cafe\u0301", "café", "Un [Café]"),
-    "folding that grows": ("die Straße hier", "strasse", "die [Straße] hier"),
+    "folding that lengthens the text": ("die Straße hier", "strasse", "die [Straße] hier"),
     "CJK": ("今日は東京タワーへ", "京タ", "今日は東[京タ]ワーへ"),
     "CJK beside Latin": ("新しいPython入門", "python", "新しい[Python]入門"),
     "camelCase": ("call getUserName()", "getUserName", "call [getUserName]()"),
@@ -35,7 +35,7 @@ SHORT = {
     "another spelling": ("call user_name now", "userName", "call [user_name] now"),
     "a path": ("see src/a/b.py there", "src/a/b.py", "see [src/a/b.py] there"),
     "an option": ("try --dry-run first", "--dry-run", "try --[dry-run] first"),
-    "unwanted words are not shown": ("fox and hen", "fox -hen", "[fox] and hen"),
+    "excluded words are not highlighted": ("fox and hen", "fox -hen", "[fox] and hen"),
     "blanks": ("a\n\n  fox\t\x00ran \n", "fox", "a [fox] ran"),
     "half a pair": ("fox \ud800 ran", "fox", "[fox] \ufffd ran"),
     "nothing there": ("a hen", "fox", "a hen"),
@@ -44,7 +44,7 @@ SHORT = {
 
 
 @each_row(("text", "query", "expected"), SHORT.values(), ids=SHORT)
-def test_short_texts_are_shown_whole(text: str, query: str, expected: str) -> None:
+def test_short_texts_are_not_cut(text: str, query: str, expected: str) -> None:
     assert marked(text, query) == expected
 
 
@@ -67,25 +67,25 @@ def test_the_start_and_the_end_have_no_ellipsis() -> None:
     assert marked(text, "nothing").startswith("fox lorem")
 
 
-def test_the_place_with_the_most_words_is_shown() -> None:
+def test_the_snippet_is_around_the_most_terms() -> None:
     apart = "lorem ipsum " * 40
     assert "a [fox] and a [dog]" in marked(f"fox fox fox {apart} a fox and a dog {apart} dog", "fox dog")
     assert "[fox] [fox]" in marked(f"one fox {apart} fox fox {apart}", "fox")
 
 
-@each_row("place", [0, 1, BLOCK - 5, BLOCK - 2, BLOCK, BLOCK + 100, 10 * BLOCK + 7])
-def test_words_are_found_anywhere_in_a_large_text(place: int) -> None:
-    text = "x " * (place // 2) + "red fox" + " y" * BLOCK
+@each_row("position", [0, 1, BLOCK - 5, BLOCK - 2, BLOCK, BLOCK + 100, 10 * BLOCK + 7])
+def test_matches_are_found_anywhere_in_a_large_text(position: int) -> None:
+    text = "x " * (position // 2) + "red fox" + " y" * BLOCK
     assert "[red fox]" in marked(text, '"red fox"')
     assert "[red fox]" in marked(text.replace("y", "ü"), '"red fox"')
 
 
-def test_a_word_cut_by_a_block_is_no_other_word() -> None:
+def test_a_word_across_two_blocks_is_not_another_word() -> None:
     text = "x" * (BLOCK - 3) + "outfox " + "lorem " * BLOCK
     assert "[" not in marked(text, '"fox"')
 
 
-def test_a_word_without_end_is_cut() -> None:
+def test_a_very_long_word_is_cut() -> None:
     drawn, highlights = snippet("fox" + "x" * 10_000, parse("foxx").required)
     assert len(drawn) <= LENGTH + 2
     assert highlights == ((0, LENGTH),)
@@ -98,7 +98,7 @@ TEXTS = st.text(st.sampled_from("ab é東京\n.-_AB\u0301")) | st.text()
 def test_any_text_and_any_words_give_a_snippet(text: str, query: str) -> None:
     drawn, highlights = snippet(text, parse(query).required)
     assert len(drawn) <= max(LENGTH, 2 * len(query)) + SLACK + 2
-    ends = [0, *(place for pair in highlights for place in pair), len(drawn)]
+    ends = [0, *(position for pair in highlights for position in pair), len(drawn)]
     assert ends == sorted(ends)
 
 

@@ -1,4 +1,4 @@
-"""Statements that are built once give what SQLAlchemy gives for the same expression."""
+"""Compiled statements return the same as SQLAlchemy for the same expression."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from .running import NOON, with_thread
 
 OF_ID = run_table.c.id == bindparam("of_id")
 CASES: dict[str, tuple[ExecutableReturnsRows, dict[str, Any]]] = {
-    "all columns, among them moments that are there and that are not": (
+    "all columns, with times and without": (
         select(run_table).where(OF_ID),
         {"of_id": "r1"},
     ),
@@ -35,12 +35,12 @@ CASES: dict[str, tuple[ExecutableReturnsRows, dict[str, Any]]] = {
         select(run_table.c.id).where(OF_ID, run_table.c.status != bindparam("of_id")),
         {"of_id": "r1"},
     ),
-    "a value that is part of it": (select(run_table.c.id).order_by(run_table.c.id).limit(1), {}),
-    "a moment that is compared": (
+    "a literal value": (select(run_table.c.id).order_by(run_table.c.id).limit(1), {}),
+    "a compared time": (
         select(run_table.c.id).where(run_table.c.created_at >= bindparam("since")),
         {"since": NOON},
     ),
-    "rows that it changes": (
+    "changed rows": (
         update(run_table)
         .where(OF_ID)
         .values(sealed=bindparam("new_sealed"), lease_expires_at=bindparam("until"))
@@ -52,7 +52,7 @@ CASES: dict[str, tuple[ExecutableReturnsRows, dict[str, Any]]] = {
 
 @each_row(("expression", "values"), CASES.values(), ids=CASES)
 @in_empty_store
-async def test_the_same_rows_come_by_name_and_by_place(
+async def test_rows_are_the_same_by_name_and_by_index(
     engine: Engine, expression: ExecutableReturnsRows, values: dict[str, Any]
 ) -> None:
     store = await with_thread(engine)
@@ -72,7 +72,7 @@ async def test_the_same_rows_come_by_name_and_by_place(
     await store.write(both)
 
 
-async def test_what_gives_nothing_is_carried_out(engine: Engine) -> None:
+async def test_a_statement_without_rows_is_executed(engine: Engine) -> None:
     store = await with_thread(engine)
     rename = Statement(update(threads).where(threads.c.id == bindparam("of_id")).values(title="Garden"))
     await store.write(lambda tx: rename.run(tx, of_id="t1"))

@@ -1,4 +1,4 @@
-"""Statistics, on every engine: the same numbers, whatever they are asked by."""
+"""Usage statistics, on every engine: the same numbers for every grouping."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
@@ -25,14 +25,14 @@ from partita.types.parts import (
 )
 from tests.store.engines import in_memory_and_in_a_file
 from tests.store.examples import answer, ask
-from tests.store.ledger import NOON, sums, took
+from tests.store.ledger import NOON, record_of, sums
 from tests.tables import each_row
 
 DAY = timedelta(days=1)
 
 
 def call(id: str, tool: str, output: ToolOutput | None = None, *children: Message) -> ToolCallPart:
-    """A call that went well, or as its output says."""
+    """A successful call, or one with the given output."""
     states: dict[type, ToolState] = {
         ErrorTextOutput: "output-error",
         InterruptedOutput: "output-error",
@@ -43,42 +43,44 @@ def call(id: str, tool: str, output: ToolOutput | None = None, *children: Messag
     return ToolCallPart(id, tool, state, {}, output=given, children=children)
 
 
-def works(id: str, at: datetime, *calls: ToolCallPart) -> Message:
+def message_with_calls(id: str, at: datetime, *calls: ToolCallPart) -> Message:
     """A message with calls."""
     return AssistantMessage(id=id, content=list(calls), created_at=at)
 
 
 @pytest.fixture
 async def filled(store: Store) -> Store:
-    """Two projects and two agents on two days; a sub-agent; a fork that repeats the first answer."""
+    """Two projects and two agents on two days; a sub-agent; a fork that repeats the first response."""
     await store.threads.create("red", agent="claude", project="/red")
     await store.threads.create("fork", agent="claude", project="/red")
     await store.threads.create("blue", agent="codex", project="/blue")
     await store.threads.create("plain")
-    inner = works("inner", NOON, call("i1", "read"), call("i2", "read", ErrorTextOutput("gone")))
-    first = works("m2", NOON, call("c1", "task", None, inner), call("c2", "run", ErrorTextOutput("broke")))
+    inner = message_with_calls("inner", NOON, call("i1", "read"), call("i2", "read", ErrorTextOutput("gone")))
+    first = message_with_calls(
+        "m2", NOON, call("c1", "task", None, inner), call("c2", "run", ErrorTextOutput("broke"))
+    )
     await store.messages.save([ask("m1", created_at=NOON), first], thread_id="red")
     await store.messages.save(
         [
             ask("m1", created_at=NOON),
             first,
-            works("m3", NOON + DAY, call("c3", "run", ExecutionDeniedOutput())),
+            message_with_calls("m3", NOON + DAY, call("c3", "run", ExecutionDeniedOutput())),
             answer("note", internal=True, created_at=NOON + 5 * DAY),
         ],
         thread_id="fork",
     )
     stopped = call("c4", "run", InterruptedOutput("aborted")), call("c5", "run", InterruptedOutput("timeout"))
-    await store.messages.save([works("b1", NOON + DAY, *stopped)], thread_id="blue")
+    await store.messages.save([message_with_calls("b1", NOON + DAY, *stopped)], thread_id="blue")
     await store.messages.save([ask("p1", created_at=NOON)], thread_id="plain")
     await store.usage.record(
         [
-            took("red", "a", 10, message_id="m2", model="large", cost=1.0, cached_input_tokens=60),
-            took("red", "a2", 1, message_id="inner", model="small", cost=0.25),
-            took("fork", "a", 10, message_id="m2", model="large", cost=1.0, cached_input_tokens=60),
-            took(
+            record_of("red", "a", 10, message_id="m2", model="large", cost=1.0, cached_input_tokens=60),
+            record_of("red", "a2", 1, message_id="inner", model="small", cost=0.25),
+            record_of("fork", "a", 10, message_id="m2", model="large", cost=1.0, cached_input_tokens=60),
+            record_of(
                 "fork", "b", 20, minute=24 * 60, message_id="m3", model="large", cost=2.0, reasoning_tokens=5
             ),
-            took("blue", "x", 40, minute=24 * 60, message_id="b1", model="other", agent="helper"),
+            record_of("blue", "x", 40, minute=24 * 60, message_id="b1", model="other", agent="helper"),
         ]
     )
     return store
@@ -90,12 +92,12 @@ def brief(stat: UsageStat) -> tuple[Any, ...]:
     return (*consumed, stat.tool_calls, stat.tool_errors, stat.denied, stat.interrupted)
 
 
-# What is asked, and what is told: the key, then as in `brief`.
-async def totals(store: Store, question: dict[str, Any]) -> tuple[UsageStat, ...]:
-    """Statistics by the options and the filter in one question."""
-    options = {name: question[name] for name in ("by", "zone", "with_ids") if name in question}
-    rest = {name: value for name, value in question.items() if name not in options}
-    return await store.stats.totals(StatFilter(**rest), **options)
+# Options and expected rows: the key, then the values of `brief`.
+async def totals(store: Store, options: dict[str, Any]) -> tuple[UsageStat, ...]:
+    """The statistics for the options and the filter."""
+    grouping = {name: options[name] for name in ("by", "zone", "with_ids") if name in options}
+    rest = {name: value for name, value in options.items() if name not in grouping}
+    return await store.stats.totals(StatFilter(**rest), **grouping)
 
 
 QUESTIONS: dict[str, tuple[dict[str, Any], list[tuple[tuple[str | None, ...], tuple[Any, ...]]]]] = {
@@ -172,7 +174,7 @@ QUESTIONS: dict[str, tuple[dict[str, Any], list[tuple[tuple[str | None, ...], tu
     "of a project": ({"project": "/blue"}, [((), (1, 1, 1, 40, None, 1, 2, 0, 0, 2))]),
     "of an agent": ({"agent": "claude"}, [((), (2, 5, 3, 31, 3.25, 0, 5, 2, 1, 0))]),
     "of a model": ({"model": "large"}, [((), (2, 0, 2, 30, 3.0, 0, 3, 1, 1, 0))]),
-    "of a thread, all that stands in it": ({"thread_id": "fork"}, [((), (1, 3, 2, 30, 3.0, 0, 5, 2, 1, 0))]),
+    "everything in a thread": ({"thread_id": "fork"}, [((), (1, 3, 2, 30, 3.0, 0, 5, 2, 1, 0))]),
     "of a thread by day": (
         {"thread_id": "fork", "by": "day"},
         [
@@ -181,7 +183,7 @@ QUESTIONS: dict[str, tuple[dict[str, Any], list[tuple[tuple[str | None, ...], tu
         ],
     ),
     "of nothing": ({"project": "/green"}, [((), (0, 0, 0, 0, None, 0, 0, 0, 0, 0))]),
-    "of nothing by day": ({"project": "/green", "by": "day"}, []),
+    "of no thread by day": ({"project": "/green", "by": "day"}, []),
     "in another zone": (
         {"by": "day", "zone": timezone(timedelta(hours=12)), "agent": "claude"},
         [
@@ -192,14 +194,14 @@ QUESTIONS: dict[str, tuple[dict[str, Any], list[tuple[tuple[str | None, ...], tu
 }
 
 
-@each_row(("question", "expected"), QUESTIONS.values(), ids=QUESTIONS)
+@each_row(("options", "expected"), QUESTIONS.values(), ids=QUESTIONS)
 async def test_statistics(
-    filled: Store, question: dict[str, Any], expected: list[tuple[tuple[str | None, ...], tuple[Any, ...]]]
+    filled: Store, options: dict[str, Any], expected: list[tuple[tuple[str | None, ...], tuple[Any, ...]]]
 ) -> None:
-    assert [(stat.key, brief(stat)) for stat in await totals(filled, question)] == expected
+    assert [(stat.key, brief(stat)) for stat in await totals(filled, options)] == expected
 
 
-async def test_an_empty_store_has_a_row_of_nothing(store: Store) -> None:
+async def test_an_empty_store_has_a_row_of_zeros(store: Store) -> None:
     (stat,) = await store.stats.totals()
     assert brief(stat) == (0, 0, 0, 0, None, 0, 0, 0, 0, 0)
     assert await store.stats.totals(by=("day", "tool")) == ()
@@ -211,38 +213,39 @@ async def test_a_row_has_all_counts(filled: Store) -> None:
     assert counts == (300, 60, 0, 5)
 
 
-async def test_a_name_asked_twice_or_beside_the_total_is_asked_once(filled: Store) -> None:
+async def test_repeated_groupings_are_ignored(filled: Store) -> None:
     assert await filled.stats.totals(by=("day", "total", "day")) == await filled.stats.totals(by="day")
 
 
 REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "three at once": ({"by": ("day", "model", "tool")}, StoreError, "by 2 things at most"),
-    "a thing there is not": (
+    "an unknown grouping": (
         {"by": "colour"},
         StoreError,
         "cannot be grouped by 'colour'.*choose from total, day",
     ),
     "a time without a zone": ({"since": datetime(2026, 1, 1)}, DecodeError, "without a zone"),  # noqa: DTZ001
-    "a text no database holds": ({"model": "\x00"}, StoreError, "NUL"),
+    "a text with a NUL": ({"model": "\x00"}, StoreError, "NUL"),
 }
 
 
-@each_row(("question", "error", "what"), REFUSED.values(), ids=REFUSED)
-async def test_what_cannot_be_asked(
-    store: Store, question: dict[str, Any], error: type[Exception], what: str
+@each_row(("options", "error", "what"), REFUSED.values(), ids=REFUSED)
+async def test_invalid_options_are_refused(
+    store: Store, options: dict[str, Any], error: type[Exception], what: str
 ) -> None:
     with pytest.raises(error, match=what):
-        await totals(store, question)
+        await totals(store, options)
 
 
-async def test_an_owner_is_told_of_his_own(store: Store) -> None:
+async def test_an_owner_sees_only_their_statistics(store: Store) -> None:
     for owner, calls in (("ada", 1), ("bob", 2)):
         mine = store.scoped(owner)
         await mine.threads.create("t", project="/p")
         await mine.messages.save(
-            [works(f"m{number}", NOON, call("c", "run")) for number in range(calls)], thread_id="t"
+            [message_with_calls(f"m{number}", NOON, call("c", "run")) for number in range(calls)],
+            thread_id="t",
         )
-        await mine.usage.record([took("t", f"k{number}") for number in range(calls)])
+        await mine.usage.record([record_of("t", f"k{number}") for number in range(calls)])
     for asked, expected in (
         (store.scoped("ada"), (1, 1, 1, 1)),
         (store.scoped("bob"), (1, 2, 2, 2)),
@@ -253,15 +256,15 @@ async def test_an_owner_is_told_of_his_own(store: Store) -> None:
 
 
 async def test_a_call_is_counted_with_the_first_response_of_its_message(store: Store) -> None:
-    """A turn of several responses, told again by a fork that went on with it and has more of the second."""
+    """A message of several responses, and a fork that has more of the second one."""
     for thread in ("t1", "t2"):
         await store.threads.create(thread)
         await store.messages.save(
-            [works("turn", NOON, call("c1", "run"), call("c2", "run"))], thread_id=thread
+            [message_with_calls("turn", NOON, call("c1", "run"), call("c2", "run"))], thread_id=thread
         )
         answers = [("k1", 5, "large"), ("k2", 5 if thread == "t1" else 9, "small")]
         await store.usage.record(
-            [took(thread, key, output, message_id="turn", model=model) for key, output, model in answers]
+            [record_of(thread, key, output, message_id="turn", model=model) for key, output, model in answers]
         )
     (stat,) = await store.stats.totals()
     assert (stat.output_tokens, stat.tool_calls) == (14, 2)
@@ -271,18 +274,18 @@ async def test_a_call_is_counted_with_the_first_response_of_its_message(store: S
     ]
 
 
-async def test_calls_without_a_response_in_the_ledger_are_counted_where_they_stand(store: Store) -> None:
+async def test_calls_without_a_response_in_the_ledger_are_counted_in_their_thread(store: Store) -> None:
     for thread in ("t1", "t2"):
         await store.threads.create(thread)
-        await store.messages.save([works("m1", NOON, call("c1", "run"))], thread_id=thread)
+        await store.messages.save([message_with_calls("m1", NOON, call("c1", "run"))], thread_id=thread)
     (stat,) = await store.stats.totals()
     assert stat.tool_calls == 2
 
 
-async def test_what_goes_on_after_midnight_has_a_thread(store: Store) -> None:
+async def test_usage_after_midnight_has_its_thread(store: Store) -> None:
     await store.threads.create("t")
     await store.messages.save([ask("m1", created_at=NOON)], thread_id="t")
-    await store.usage.record([took("t", "a", minute=13 * 60)])
+    await store.usage.record([record_of("t", "a", minute=13 * 60)])
     assert [(stat.key[0], stat.threads, stat.messages) for stat in await store.stats.totals(by="day")] == [
         ("2026-03-01", 1, 1),
         ("2026-03-02", 1, 0),
@@ -290,8 +293,8 @@ async def test_what_goes_on_after_midnight_has_a_thread(store: Store) -> None:
 
 
 @in_memory_and_in_a_file
-async def test_messages_themselves_are_not_read(store: Store) -> None:
-    """SQLite keeps long messages in the rows: going through them all would read the whole file."""
+async def test_statistics_do_not_read_messages(store: Store) -> None:
+    """SQLite stores long messages in the rows: a full scan would read the whole file."""
 
     def plans(tx: Transaction) -> list[str]:
         told: list[str] = []
@@ -302,8 +305,8 @@ async def test_messages_themselves_are_not_read(store: Store) -> None:
                 told.extend(row.detail for row in run(f"EXPLAIN QUERY PLAN {text}", parameters))
             return run(text, parameters)
 
-        watched = Watched(tx.connection, tx.owner, tx.now)
-        watched.told = explained  # type: ignore[method-assign] # to look over its shoulder
+        watched = RecordingTransaction(tx.connection, tx.owner, tx.now)
+        watched.told = explained  # type: ignore[method-assign] # to record its statements
         usage_stats(watched, StatFilter(since=NOON), by=("day", "tool"))
         usage_stats(watched, by="project")
         return told
@@ -314,21 +317,21 @@ async def test_messages_themselves_are_not_read(store: Store) -> None:
         assert all("USING COVERING INDEX" in plan for plan in found), found
 
 
-class Watched(Transaction):
-    """A transaction whose statements somebody looks at."""
+class RecordingTransaction(Transaction):
+    """A transaction that records its statements."""
 
     def told(self, text: str, parameters: tuple[Any, ...] = ()) -> Any:
         """Whoever looks."""
         raise NotImplementedError
 
     def sql(self, text: str, parameters: tuple[Any, ...] = ()) -> Any:
-        """Execute a statement before their eyes."""
+        """Record and execute a statement."""
         return self.told(text, parameters)
 
 
-# Any talk, by anything: the rows of every question come to the same.
+# For random conversations, the rows of every grouping add up to the same total.
 
-TALKS = st.lists(
+CONVERSATIONS = st.lists(
     st.tuples(
         st.sampled_from(["red", "blue", "grey"]),
         st.integers(0, 80),  # hours
@@ -342,27 +345,31 @@ _owners = count(1)
 
 
 @settings(max_examples=25)
-@given(talks=TALKS, by=st.lists(st.sampled_from(get_args(GroupBy)), min_size=1, max_size=2))
-async def test_the_rows_come_to_the_total(store: Store, talks: list[Any], by: Sequence[GroupBy]) -> None:
+@given(conversations=CONVERSATIONS, by=st.lists(st.sampled_from(get_args(GroupBy)), min_size=1, max_size=2))
+async def test_the_rows_add_up_to_the_total(
+    store: Store, conversations: list[Any], by: Sequence[GroupBy]
+) -> None:
     mine = store.scoped(f"owner-{next(_owners)}")
     for thread, project in (("red", "/one"), ("blue", "/two"), ("grey", None)):
         await mine.threads.create(thread, project=project, agent=thread[0])
     records = [
-        took(thread, f"k{number}", number, minute=hours * 60, model=model, message_id=f"m{number}", cost=cost)
-        for number, (thread, hours, model, _, cost) in enumerate(talks)
+        record_of(
+            thread, f"k{number}", number, minute=hours * 60, model=model, message_id=f"m{number}", cost=cost
+        )
+        for number, (thread, hours, model, _, cost) in enumerate(conversations)
     ]
     await mine.usage.record(records)
-    for number, (thread, hours, _, tools, _) in enumerate(talks):
+    for number, (thread, hours, _, tools, _) in enumerate(conversations):
         calls = [call(f"c{place}", tool) for place, tool in enumerate(tools)]
-        message = works(f"m{number}", NOON + timedelta(hours=hours), *calls)
+        message = message_with_calls(f"m{number}", NOON + timedelta(hours=hours), *calls)
         await mine.messages.save([message], thread_id=thread)
     rows = await mine.stats.totals(by=by)
     expected = sums(records)
-    assert sum(stat.tool_calls for stat in rows) == sum(len(tools) for *_, tools, _ in talks)
+    assert sum(stat.tool_calls for stat in rows) == sum(len(tools) for *_, tools, _ in conversations)
     if "tool" not in by:
         assert sum(stat.output_tokens for stat in rows) == expected.output_tokens
         assert sum(stat.responses for stat in rows) == expected.responses
         assert sum(stat.cost or 0 for stat in rows) == (expected.cost or 0)
         assert sum(stat.unpriced for stat in rows) == expected.unpriced
     if not {"tool", "model"} & set(by):
-        assert sum(stat.messages for stat in rows) == len(talks)
+        assert sum(stat.messages for stat in rows) == len(conversations)

@@ -1,4 +1,4 @@
-"""What the list of threads is made of: more filters, summaries, facets, and what changed since."""
+"""Lists of threads: filters, summaries, facets, and changes."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,14 +18,14 @@ from partita.types.threads import Thread
 from tests.tables import each_row
 
 from .examples import answer, ask, failed, worked
-from .ledger import took
+from .ledger import record_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 async def harbour(store: Store) -> Store:
-    """Four threads: `new` of an hour ago, then 3, 20 and 200 days; and one of somebody else."""
+    """Four threads: `new` of an hour ago, others of 3, 20 and 200 days ago; and one of another owner."""
     ages = {"new": 0, "week": 3, "month": 20, "old": 200}
     fields: dict[str, dict[str, Any]] = {
         "new": {"agent": "keeper", "project": "harbour", "title": "New"},
@@ -44,10 +44,10 @@ async def harbour(store: Store) -> Store:
         await store.threads.save(Thread(id=name, updated_at=moment, **fields[name]))
     await store.usage.record(
         [
-            took("new", "r1", model="opus", cost=0.5),
-            took("new", "r2", model="haiku"),
-            took("new", "r3", model="opus", cost=0.25),
-            took("week", "r4", model="haiku"),
+            record_of("new", "r1", model="opus", cost=0.5),
+            record_of("new", "r2", model="haiku"),
+            record_of("new", "r3", model="opus", cost=0.25),
+            record_of("week", "r4", model="haiku"),
         ]
     )
     await store.scoped("bob").threads.save(Thread(id="new", agent="bobs", metadata={"pinned": True}))
@@ -59,9 +59,9 @@ async def harbour(store: Store) -> Store:
 LISTED: Mapping[str, tuple[ThreadFilter, list[str]]] = {
     "all": (ThreadFilter(), ["new", "week", "month", "old"]),
     "a model": (ThreadFilter(model="haiku"), ["new", "week"]),
-    "a model nobody has": (ThreadFilter(model="hai"), []),
+    "an unknown model": (ThreadFilter(model="hai"), []),
     "a tool": (ThreadFilter(tool="measure"), ["new", "month"]),
-    "a tool of somebody else": (ThreadFilter(tool="row"), []),
+    "a tool of another owner": (ThreadFilter(tool="row"), []),
     "pinned": (ThreadFilter(pinned=True), ["week"]),
     "not pinned": (ThreadFilter(pinned=False), ["new", "month", "old"]),
     "ids": (ThreadFilter(ids=("old", "new", "none")), ["new", "old"]),
@@ -71,7 +71,9 @@ LISTED: Mapping[str, tuple[ThreadFilter, list[str]]] = {
 
 
 @each_row("few", [0, 5000], ids=["thread by thread", "by its calls"])
-async def test_which_threads_are_listed(harbour: Store, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+async def test_threads_are_listed_by_filter(
+    harbour: Store, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
     monkeypatch.setattr(thread_filter, "FEW_CALLS", few)
     found = {
         name: [one.thread.id for one in await harbour.threads.summaries(wanted)]
@@ -80,14 +82,14 @@ async def test_which_threads_are_listed(harbour: Store, monkeypatch: pytest.Monk
     assert found == {name: ids for name, (_, ids) in LISTED.items()}
 
 
-async def test_threads_are_listed_by_the_same_filters(harbour: Store) -> None:
+async def test_thread_ids_are_listed_by_the_same_filters(harbour: Store) -> None:
     found = await harbour.threads.list(
         ThreadFilter(model="opus", tool="measure", pinned=False, ids=["new", "month"])
     )
     assert [one.id for one in found] == ["new"]
 
 
-async def test_a_summary_says_what_a_list_shows(harbour: Store) -> None:
+async def test_the_fields_of_a_summary(harbour: Store) -> None:
     new, week, month, old = await harbour.threads.summaries()
     assert (new.models, new.input_tokens, new.output_tokens, new.cost) == (("opus", "haiku"), 300, 30, 0.75)
     assert (week.models, week.cost, week.pinned) == (("haiku",), None, True)
@@ -97,14 +99,14 @@ async def test_a_summary_says_what_a_list_shows(harbour: Store) -> None:
     assert [one.run_status for one in (new, week, month, old)] == [None] * 4
 
 
-async def test_pages_of_summaries_go_on_where_they_ended(harbour: Store) -> None:
+async def test_pages_of_summaries_continue_at_their_end(harbour: Store) -> None:
     first = await harbour.threads.summaries(limit=3)
     second = await harbour.threads.summaries(limit=3, cursor=first.next)
     assert [one.thread.id for one in (*first, *second)] == ["new", "week", "month", "old"]
     assert second.next is None
 
 
-async def test_a_summary_knows_the_run_at_work(harbour: Store) -> None:
+async def test_a_summary_has_the_active_run(harbour: Store) -> None:
     await harbour.runs.open("week", id="r", status="running")
     await harbour.runs.open("old", id="s", status="running")
     await harbour.runs.finish("s")
@@ -113,7 +115,7 @@ async def test_a_summary_knows_the_run_at_work(harbour: Store) -> None:
     assert summaries["old"].run_id is None
 
 
-async def test_a_summary_waits_when_its_last_message_asks(harbour: Store) -> None:
+async def test_a_summary_is_waiting_when_its_last_message_needs_approval(harbour: Store) -> None:
     call = ToolCallPart(id="c9", name="saw", state="approval-requested", input={}, approval=Approval(id="a9"))
     await harbour.messages.save([AssistantMessage(id="q", content=[call])], thread_id="week")
     await harbour.messages.save([AssistantMessage(id="q2", content=[call])], thread_id="old")
@@ -135,7 +137,7 @@ async def test_facets_count_threads(harbour: Store) -> None:
     assert (found.dates.today, found.dates.week, found.dates.month, found.dates.older) == (1, 1, 1, 1)
 
 
-async def test_a_facet_leaves_out_its_own_condition_alone(harbour: Store) -> None:
+async def test_a_facet_ignores_only_its_own_condition(harbour: Store) -> None:
     async def under(**wanted: Any) -> Facets:
         return await harbour.threads.facets(ThreadFilter(**wanted))
 
@@ -178,12 +180,14 @@ NARROW: list[dict[str, Any]] = [
 ]
 
 
-@each_row("asked", NARROW, ids=lambda asked: ", ".join(asked) or "nothing")
-async def test_a_facet_tells_what_choosing_would_leave(harbour: Store, asked: dict[str, Any]) -> None:
+@each_row("filter_", NARROW, ids=lambda filter_: ", ".join(filter_) or "nothing")
+async def test_the_count_of_a_facet_is_that_of_the_filtered_list(
+    harbour: Store, filter_: dict[str, Any]
+) -> None:
     async def left(**chosen: Any) -> int:
-        return len((await harbour.threads.summaries(ThreadFilter(**{**asked, **chosen}))).items)
+        return len((await harbour.threads.summaries(ThreadFilter(**{**filter_, **chosen}))).items)
 
-    found = await harbour.threads.facets(ThreadFilter(**asked))
+    found = await harbour.threads.facets(ThreadFilter(**filter_))
     assert found.threads == found.searched == await left()
     assert found.errors == await left(has_errors=True)
     assert found.pinned == await left(pinned=True)

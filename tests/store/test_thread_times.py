@@ -1,4 +1,4 @@
-"""The time of a thread: when something was last said in it. What else changes is told to who follows."""
+"""The time of a thread is that of its last message. Other changes are reported to followers."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -24,8 +24,8 @@ LONG_AGO = datetime(2024, 5, 5, tzinfo=UTC)
 
 
 @pytest.fixture
-async def talk(store: Store) -> Store:
-    """A store with a thread of noon, with two answers to one question; now it is two days later."""
+async def thread_of_noon(store: Store) -> Store:
+    """A store with a thread of noon, with two responses to one question. It is two days later now."""
     await fill(store)
     return store
 
@@ -45,11 +45,11 @@ async def time_of(store: Store, thread_id: str = "t") -> datetime | None:
     return thread.updated_at
 
 
-NOTHING_SAID: Mapping[str, Callable[[Store], Awaitable[object]]] = {
+NO_NEW_MESSAGE: Mapping[str, Callable[[Store], Awaitable[object]]] = {
     "renamed": lambda store: store.threads.set_title("t", "Lighthouses"),
     "pinned": lambda store: store.threads.update_metadata("t", {"pinned": True}),
     "saved without a time": lambda store: store.threads.save(Thread(id="t", title="Lighthouses")),
-    "another branch shown": lambda store: store.threads.switch_branch("t", "m2"),
+    "another active branch": lambda store: store.threads.switch_branch("t", "m2"),
     "a message deleted": lambda store: store.messages.delete("t", ["m3"]),
     "an old message added": lambda store: store.messages.save(
         [ask("m4", created_at=LONG_AGO)], thread_id="t"
@@ -57,9 +57,9 @@ NOTHING_SAID: Mapping[str, Callable[[Store], Awaitable[object]]] = {
 }
 
 
-@each_row("change", NOTHING_SAID.values(), ids=NOTHING_SAID)
+@each_row("change", NO_NEW_MESSAGE.values(), ids=NO_NEW_MESSAGE)
 @in_empty_store
-async def test_what_says_nothing_new_keeps_the_time_and_is_told(
+async def test_a_change_without_a_new_message_keeps_the_time_and_is_reported(
     store: Store, change: Callable[[Store], Awaitable[object]]
 ) -> None:
     await fill(store)
@@ -71,7 +71,7 @@ async def test_what_says_nothing_new_keeps_the_time_and_is_told(
     assert (await store.read(changes.poll, state)).threads == []
 
 
-SAID: Mapping[str, tuple[Callable[[Store], Awaitable[object]], datetime]] = {
+NEW_MESSAGE: Mapping[str, tuple[Callable[[Store], Awaitable[object]], datetime]] = {
     "a message": (lambda store: store.messages.save([ask("m4")], thread_id="t"), LATER),
     "a message of yesterday": (
         lambda store: store.messages.save(
@@ -79,24 +79,24 @@ SAID: Mapping[str, tuple[Callable[[Store], Awaitable[object]], datetime]] = {
         ),
         NOON + timedelta(days=1),
     ),
-    "a message that claims to be of tomorrow": (
+    "a message with a time in the future": (
         lambda store: store.messages.save([ask("m4", created_at=LATER + timedelta(days=1))], thread_id="t"),
         LATER,
     ),
-    "a part that is another one": (
+    "a changed part": (
         lambda store: store.messages.update_part("t", "m2", 0, TextPart(text="Fifty metres.")),
         LATER,
     ),
-    "a time that is given": (
+    "an explicit time": (
         lambda store: store.threads.save(Thread(id="t", updated_at=LONG_AGO)),
         LONG_AGO,
     ),
 }
 
 
-@each_row(("change", "expected"), SAID.values(), ids=SAID)
+@each_row(("change", "expected"), NEW_MESSAGE.values(), ids=NEW_MESSAGE)
 @in_empty_store
-async def test_what_is_said_is_the_time(
+async def test_a_new_message_sets_the_time(
     store: Store, change: Callable[[Store], Awaitable[object]], expected: datetime
 ) -> None:
     await fill(store)
@@ -104,18 +104,18 @@ async def test_what_is_said_is_the_time(
     assert await time_of(store) == expected
 
 
-async def test_a_list_is_by_what_was_said_last(talk: Store) -> None:
-    await talk.threads.save(Thread(id="old", created_at=LONG_AGO))
+async def test_lists_are_ordered_by_the_last_message(thread_of_noon: Store) -> None:
+    await thread_of_noon.threads.save(Thread(id="old", created_at=LONG_AGO))
     said: list[Message] = [ask("o1", created_at=LONG_AGO), answer("o2", created_at=LONG_AGO)]
-    await talk.messages.save(said, thread_id="old")
-    await talk.threads.update_metadata("old", {"pinned": True})
-    assert [thread.id for thread in await talk.threads.list()] == ["t", "old"]
-    summaries = (await talk.threads.summaries()).items
+    await thread_of_noon.messages.save(said, thread_id="old")
+    await thread_of_noon.threads.update_metadata("old", {"pinned": True})
+    assert [thread.id for thread in await thread_of_noon.threads.list()] == ["t", "old"]
+    summaries = (await thread_of_noon.threads.summaries()).items
     assert [(one.thread.id, one.thread.updated_at) for one in summaries] == [("t", NOON), ("old", LONG_AGO)]
 
 
-async def test_what_an_import_adds_to_an_old_thread_is_told(store: Store) -> None:
-    """Its time is that of the source, long before anybody looked."""
+async def test_an_import_into_an_old_thread_is_reported(store: Store) -> None:
+    """The time is that of the source, long before the last poll."""
     thread = Thread(id="t", created_at=LONG_AGO, updated_at=LONG_AGO)
     await store.write(write_threads, [ThreadRows(thread, [prepare(ask("m1", created_at=LONG_AGO), "t")])])
     store.clock = lambda: datetime.now(UTC) + timedelta(minutes=1)

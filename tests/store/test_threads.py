@@ -26,25 +26,25 @@ async def test_a_thread_is_found_by_its_id(store: Store) -> None:
     assert await store.threads.get("t2") is None
 
 
-async def test_new_ids_are_given_when_none_is(store: Store) -> None:
+async def test_a_thread_without_an_id_gets_a_new_one(store: Store) -> None:
     first, second = await store.threads.create(), await store.threads.create()
-    assert first.id < second.id  # what is made later sorts later
+    assert first.id < second.id  # later ids sort later
 
 
-async def test_a_taken_id_is_refused(store: Store) -> None:
+async def test_a_known_id_is_refused(store: Store) -> None:
     await store.threads.create("t1")
     with pytest.raises(ConflictError, match="t1"):
         await store.threads.create("t1")
 
 
-async def test_saving_changes_or_makes(store: Store) -> None:
+async def test_saving_updates_or_creates(store: Store) -> None:
     await store.threads.save(Thread(id="t1", title="One"))
     saved = await store.threads.save(Thread(id="t1", title="Two", metadata={"a": [1, {"b": None}]}))
     assert (saved.title, saved.metadata) == ("Two", {"a": [1, {"b": None}]})
     assert await store.threads.count() == 1
 
 
-async def test_unknown_fields_of_a_thread_survive(store: Store) -> None:
+async def test_unknown_fields_of_a_thread_are_kept(store: Store) -> None:
     from partita.types.codec import decode
 
     thread = decode(b'{"id": "t1", "colour": "teal"}', Thread)
@@ -54,7 +54,7 @@ async def test_unknown_fields_of_a_thread_survive(store: Store) -> None:
     assert dict(found.extra or {}) == {"colour": "teal"}
 
 
-async def test_title_and_metadata_change_alone(store: Store) -> None:
+async def test_title_and_metadata_can_be_changed_separately(store: Store) -> None:
     await store.threads.create("t1", title="Old", metadata={"keep": 1, "drop": 2})
     await store.threads.set_title("t1", "New")
     changed = await store.threads.update_metadata("t1", {"drop": None, "add": "x"})
@@ -95,7 +95,7 @@ async def test_pages_cover_everything_once_newest_first(store: Store) -> None:
     ]
 
 
-async def test_threads_that_changed_at_one_moment_are_all_listed(store: Store) -> None:
+async def test_threads_with_the_same_time_are_all_listed(store: Store) -> None:
     moment = datetime(2026, 5, 5, tzinfo=UTC)
     for number in range(7):
         await store.threads.save(Thread(id=f"t{number}", updated_at=moment))
@@ -128,7 +128,7 @@ async def test_filters(store: Store, wanted: dict[str, object], numbers: list[in
     assert [thread.id for thread in page] == [f"t{number:02}" for number in numbers]
 
 
-async def test_threads_by_what_their_messages_say_and_by_errors(store: Store) -> None:
+async def test_threads_are_filtered_by_text_and_errors(store: Store) -> None:
     for thread_id in ("good", "bad"):
         await store.threads.create(thread_id)
     await store.messages.save([ask("m1"), worked("m2", output="a walrus was here")], thread_id="good")
@@ -136,20 +136,20 @@ async def test_threads_by_what_their_messages_say_and_by_errors(store: Store) ->
     assert [t.id for t in await store.threads.list(ThreadFilter(text="walrus"))] == ["good"]
     assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=True))] == ["bad"]
     assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=False))] == ["good"]
-    await store.messages.save([answer("m2")], thread_id="bad")  # the error is mended
+    await store.messages.save([answer("m2")], thread_id="bad")  # the error is fixed
     assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=True))] == []
 
 
 BAD: dict[str, dict[str, object]] = {
     "cursor of another list": {"cursor": "12"},
-    "cursor that is no cursor": {"cursor": "ö; DROP TABLE threads"},
-    "no page at all": {"limit": 0},
-    "metadata that is no scalar": {"metadata": {"a": [1]}},
+    "invalid cursor": {"cursor": "ö; DROP TABLE threads"},
+    "a limit of 0": {"limit": 0},
+    "metadata that is not a scalar": {"metadata": {"a": [1]}},
 }
 
 
 @each_row("options", BAD.values(), ids=BAD)
-async def test_bad_questions_are_told(store: Store, options: dict[str, object]) -> None:
+async def test_invalid_arguments_are_refused(store: Store, options: dict[str, object]) -> None:
     rest = {name: value for name, value in options.items() if name != "metadata"}
     with pytest.raises(StoreError) as caught:
         await store.threads.list(ThreadFilter(metadata=options.get("metadata", {})), **rest)  # type: ignore[arg-type]
@@ -157,7 +157,7 @@ async def test_bad_questions_are_told(store: Store, options: dict[str, object]) 
 
 
 @each_row("id", ["", "nul\x00", "half\ud800"])
-async def test_ids_no_database_can_hold_are_refused(store: Store, id: str) -> None:
+async def test_invalid_ids_are_refused(store: Store, id: str) -> None:
     with pytest.raises(StoreError):
         await store.threads.create(id)
 
@@ -172,7 +172,7 @@ METADATA: dict[str, Json] = {
 
 @each_row("metadata", METADATA.values(), ids=METADATA)
 @in_empty_store
-async def test_any_metadata_survives(store: Store, metadata: dict[str, Json]) -> None:
+async def test_any_metadata_is_read_as_it_was_stored(store: Store, metadata: dict[str, Json]) -> None:
     await store.threads.create("t1", metadata=metadata)
     found = await store.threads.get("t1")
     assert found is not None

@@ -1,4 +1,4 @@
-"""When calls began and ended, told by the log and kept beside their parts."""
+"""The times at which calls started and ended: computed from the log, stored with the parts."""
 
 from datetime import timedelta
 
@@ -56,7 +56,7 @@ def seconds(chunks: list[Chunk]) -> dict[tuple[str, ...], tuple[float | None, fl
     }
 
 
-def test_a_call_lasts_from_its_first_word_to_its_last_output() -> None:
+def test_a_call_lasts_from_its_first_chunk_to_its_last_output() -> None:
     streamed = [begin("a"), ToolInputDelta(tool_call_id="a", input_text_delta="{"), ready("a"), done("a")]
     assert seconds(streamed) == {("a",): (0, 3)}
     assert seconds([ready("a"), done("a", True), done("a", True), done("a")]) == {("a",): (0, 3)}
@@ -65,7 +65,7 @@ def test_a_call_lasts_from_its_first_word_to_its_last_output() -> None:
     assert seconds([done("a")]) == {("a",): (None, 0)}
 
 
-def test_a_call_ends_well_or_not() -> None:
+def test_a_call_ends_with_an_output_or_an_error() -> None:
     ends: list[Chunk] = [
         ToolOutputError(tool_call_id="a", error_text="no"),
         ToolOutputDenied(tool_call_id="a"),
@@ -75,7 +75,7 @@ def test_a_call_ends_well_or_not() -> None:
         assert seconds([ready("a"), end]) == {("a",): (0, 1)}
 
 
-def test_calls_of_sub_agents_are_told_apart_by_their_path() -> None:
+def test_calls_of_sub_agents_are_distinguished_by_path() -> None:
     chunks = [
         ready("a"),
         child(("a",), ready("b")),
@@ -87,7 +87,7 @@ def test_calls_of_sub_agents_are_told_apart_by_their_path() -> None:
     assert seconds(chunks) == {("a",): (0, 5), ("a", "b"): (1, 4), ("a", "b", "a"): (2, 3)}
 
 
-async def test_times_are_kept_beside_the_parts(engine: Engine) -> None:
+async def test_times_are_stored_with_the_parts(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     inner = ToolCallPart(id="a\x00", name="t", state="output-available", input={})

@@ -1,4 +1,4 @@
-"""Work for other processes, and a way to start them: a process that has loaded the store forks for each."""
+"""Work for other processes, and a function to start it: a process with the store loaded forks for each."""
 
 import asyncio
 import multiprocessing
@@ -26,7 +26,7 @@ from partita.store.runs.rows import RunEnd
 from partita.types.messages import UserMessage
 
 for name in ("asyncpg", "partita.store.engines.postgres", "sqlalchemy.dialects.sqlite"):
-    import_module(name)  # now, not in every process
+    import_module(name)  # imported once, not in every process
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload([__name__])
@@ -34,14 +34,14 @@ NOBODY = 65534
 
 
 def started(work: Callable[..., None], *arguments: Any) -> ForkServerProcess:
-    """A process that does some work of this module."""
+    """A process that runs a function of this module."""
     process = PROCESSES.Process(target=work, args=arguments, daemon=True)
     process.start()
     return process
 
 
 async def exit_code(process: ForkServerProcess, seconds: float = 60) -> int | None:
-    """How a process ended; `None` if it is still running."""
+    """The exit code of a process; `None` if it is still running."""
     await asyncio.to_thread(process.join, seconds)
     return process.exitcode
 
@@ -59,7 +59,7 @@ def write_messages(url: str, name: str, threads: int, each: int) -> None:
 
 
 def open_together(url: str, name: str, everybody: Barrier) -> None:
-    """Open a store when all are ready to, and write a thread of this name."""
+    """Open a store when all processes are ready, and write a thread of this name."""
 
     async def main() -> None:
         everybody.wait(60)
@@ -70,8 +70,8 @@ def open_together(url: str, name: str, everybody: Barrier) -> None:
     asyncio.run(main())
 
 
-def append_what_comes(url: str, lines: Connection) -> None:
-    """Append the lines that come to a run, and end it when nothing more comes."""
+def append_lines(url: str, lines: Connection) -> None:
+    """Append the received lines to a run, and end it after the last one."""
 
     async def main() -> None:
         engine = await open_engine(locate(url))
@@ -87,7 +87,7 @@ def append_what_comes(url: str, lines: Connection) -> None:
 
 
 def die_in_a_backup(folder: Path) -> None:
-    """Begin a backup, and be killed in the middle of it."""
+    """Start a backup, and kill this process in the middle of it."""
 
     async def main() -> None:
         async with open_store(folder / "a.db") as store:
@@ -100,19 +100,19 @@ def die_in_a_backup(folder: Path) -> None:
     asyncio.run(main())
 
 
-def fill_with_a_limit(place: str, told: Connection) -> None:
-    """Write to a store until a file may not become larger, and tell the error."""
-    asyncio.run(_fill(place, told, limit=400_000))
+def fill_with_a_limit(place: str, report: Connection) -> None:
+    """Write to a store until its file may not grow any more, and report the error."""
+    asyncio.run(_fill(place, report, limit=400_000))
 
 
-def fill_as_nobody(place: str, told: Connection) -> None:
-    """Write to a store as a user without rights, and tell the error."""
-    asyncio.run(_fill(":memory:"))  # load everything while it can be read
+def fill_as_nobody(place: str, report: Connection) -> None:
+    """Write to a store as a user without permissions, and report the error."""
+    asyncio.run(_fill(":memory:"))  # load everything while it is readable
     os.setuid(NOBODY)
-    asyncio.run(_fill(place, told))
+    asyncio.run(_fill(place, report))
 
 
-async def _fill(place: str, told: Connection | None = None, limit: int = 0) -> None:
+async def _fill(place: str, report: Connection | None = None, limit: int = 0) -> None:
     try:
         async with open_store(place, patience=0.2) as store:
             if limit:
@@ -121,5 +121,5 @@ async def _fill(place: str, told: Connection | None = None, limit: int = 0) -> N
             for number in range(200):
                 await store.messages.save([UserMessage(id=f"m{number}", content="x" * 5000)], thread_id="t1")
     except StoreError as error:
-        if told is not None:
-            told.send(f"{type(error).__name__} {error}")
+        if report is not None:
+            report.send(f"{type(error).__name__} {error}")
