@@ -24,7 +24,7 @@ PACKAGES = {"partita": ROOT / "src" / "partita", "tests": ROOT / "tests"}
 
 
 def main() -> None:
-    """Select the tests, say what was selected, and run them."""
+    """Select the tests, print the selection, and run them."""
     base = sys.argv[1] if len(sys.argv) > 1 else "HEAD"
     changed = changed_files(base)
     if not changed:
@@ -35,13 +35,13 @@ def main() -> None:
 
 
 def changed_files(base: str) -> list[Path]:
-    """The files that differ from a commit, and those that git does not know yet."""
+    """Return the files that differ from a commit, and untracked files."""
     since = _git("diff", "--name-only", "--diff-filter=d", base)
     return [ROOT / name for name in sorted({*since, *_git("ls-files", "--others", "--exclude-standard")})]
 
 
 def run_python_tests(changed: list[Path]) -> int:
-    """Run the affected test modules; the exit code."""
+    """Run the affected test modules and return the exit code."""
     affected = affected_tests(changed)
     selected = nearest(affected, known_durations())
     if not affected:
@@ -56,7 +56,7 @@ def run_python_tests(changed: list[Path]) -> int:
 
 
 def run_page_tests(changed: list[Path]) -> int:
-    """Check the page and run its unit tests that import what has changed there; the exit code."""
+    """Check the web UI, run its unit tests that import changed files, and return the exit code."""
     page = ROOT / "web"
     files = [str(file) for file in changed if file.is_relative_to(page)]
     if not files:
@@ -67,7 +67,7 @@ def run_page_tests(changed: list[Path]) -> int:
 
 
 def affected_tests(changed: list[Path], packages: dict[str, Path] = PACKAGES) -> dict[Path, int]:
-    """The affected test modules, each with the number of imports between it and the nearest change."""
+    """Return the affected test modules, each with the number of imports between it and the nearest change."""
     modules = {name: file for package, folder in packages.items() for name, file in _modules(package, folder)}
     importers: dict[str, set[str]] = defaultdict(set)
     for name, file in modules.items():
@@ -88,7 +88,7 @@ def affected_tests(changed: list[Path], packages: dict[str, Path] = PACKAGES) ->
 
 
 def nearest(affected: dict[Path, int], durations: dict[str, float]) -> list[Path]:
-    """The nearest test modules, as many as fit into the time, and all that changed themselves."""
+    """Return the nearest test modules that fit into the time, and all changed ones."""
     selected: list[Path] = []
     left = SECONDS * WORKERS
     for file, distance in sorted(affected.items(), key=lambda one: (one[1], one[0])):
@@ -100,7 +100,7 @@ def nearest(affected: dict[Path, int], durations: dict[str, float]) -> list[Path
 
 
 def known_durations() -> dict[str, float]:
-    """Seconds by test module, as earlier runs measured them."""
+    """Return the seconds of each test module, as measured by earlier runs."""
     if not DURATIONS.is_file():
         return {}
     found: dict[str, float] = json.loads(DURATIONS.read_text())
@@ -108,7 +108,7 @@ def known_durations() -> dict[str, float]:
 
 
 def imports_of(file: Path, name: str, modules: dict[str, Path]) -> Iterator[str]:
-    """The modules of ours that a file imports, or names in a string, as registries do."""
+    """Return the modules of ours that a file imports, or names in a string as registries do."""
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     for node in ast.walk(ast.parse(file.read_bytes())):
         match node:
@@ -130,7 +130,7 @@ def imports_of(file: Path, name: str, modules: dict[str, Path]) -> Iterator[str]
 
 
 def _readers(file: Path, modules: dict[str, Path]) -> list[str]:
-    """The modules that may read a data file: those in the nearest folder above it that has any."""
+    """Return the modules that may read a data file: those in the nearest folder above it that has any."""
     if file.suffix == ".md":
         file = PACKAGES["tests"] / "docs" / file.name
     for folder in file.parents:

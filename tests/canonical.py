@@ -1,4 +1,4 @@
-"""Hypothesis strategies for canonical values, made from their types: a new value or field is drawn too."""
+"""Hypothesis strategies for canonical values, derived from their types, so that new fields are included."""
 
 import types
 from collections.abc import Callable, Mapping
@@ -47,12 +47,12 @@ from tests.strategies_json import json_trees, records
 
 @dataclass(frozen=True)
 class Options:
-    """Which values are drawn: with what no one knows, with broken strings, how deep."""
+    """Options of the drawn values."""
 
     unknown: bool = True  # unknown fields, unknown and foreign parts, unknown chunks
-    surrogates: bool = False  # lone halves of surrogate pairs in strings
-    coherent: bool = False  # the state of a call says what its approval and its output say
-    depth: int = 2  # how many levels of messages or chunks stand inside each other
+    surrogates: bool = False  # lone surrogates in strings
+    coherent: bool = False  # the state of a call is consistent with its approval and its output
+    depth: int = 2  # levels of nested messages or chunks
 
 
 ANYTHING = Options()
@@ -61,7 +61,7 @@ BROKEN_STRINGS = Options(surrogates=True)
 COHERENT = Options(unknown=False, coherent=True)
 
 DEEPER = {"children", "result_message", "network_execution", "final_result", "messages", "tool_calls"}
-"""Optional fields that hold messages again."""
+"""Optional fields that contain messages."""
 
 PARTS: Mapping[str, Any] = {
     "system": SystemPart,
@@ -76,7 +76,7 @@ WEIGHTS: Mapping[Any, int] = {
     StepStartPart: 3,
     AssistantMessage: 3,
 }
-"""How much likelier than its neighbours a member of a union is: calls have most to get wrong."""
+"""Weights of members of a union: calls are drawn most often."""
 
 CALL_IDS = ("c1", "c2", "c3", "call é")
 ZONES = (UTC, timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-8)))
@@ -94,7 +94,7 @@ def assistant_messages(options: Options = ANYTHING) -> SearchStrategy[AssistantM
 
 
 def parts(role: str, options: Options = ANYTHING) -> SearchStrategy[Part]:
-    """The parts that a role may hold."""
+    """The parts that a role may have."""
     return values_of(PARTS[role], options)
 
 
@@ -109,7 +109,7 @@ def chunks(options: Options = ANYTHING) -> SearchStrategy[Chunk]:
 
 
 def agent_events(options: Options = ANYTHING) -> SearchStrategy[AgentStreamEvent]:
-    """What an agent service says."""
+    """Events of an agent service."""
     return values_of(AgentStreamEvent, options)
 
 
@@ -125,7 +125,7 @@ def runs(options: Options = ANYTHING) -> SearchStrategy[Run]:
 
 @cache
 def texts(options: Options = ANYTHING) -> SearchStrategy[str]:
-    """Strings in any script; with surrogates joined, for JSON cannot tell two halves from a pair."""
+    """Strings in any script, with surrogates joined, because JSON cannot represent adjacent lone ones."""
     if not options.surrogates:
         return st.text(max_size=8)
     return _made(join_surrogates, st.text("a€😀\ud83d\ude00\udfff", max_size=6))
@@ -133,7 +133,7 @@ def texts(options: Options = ANYTHING) -> SearchStrategy[str]:
 
 @cache
 def json_values(options: Options = ANYTHING) -> SearchStrategy[Json]:
-    """Any JSON value, small."""
+    """Small JSON values."""
     words = texts(options)
     leaves = (
         st.none(),
@@ -154,14 +154,14 @@ def moments() -> SearchStrategy[datetime]:
 
 @st.composite
 def junk_fields(draw: DrawFn, value: Json, options: Options = ANYTHING) -> Json:
-    """A copy of plain JSON with fields that no version knows, in any of its objects."""
+    """A copy of a JSON value with unknown fields in some of its objects."""
 
     def with_junk(value: Json) -> Json:
         if is_array(value):
             return [with_junk(item) for item in value]
         if not is_object(value):
             return value
-        # File ids by provider are strings, whatever their names: there, junk is an error.
+        # File ids by provider are strings under any name, so an unknown field would be an error there.
         copy: JsonObject = {
             key: item if key == "providerReference" else with_junk(item) for key, item in value.items()
         }
@@ -202,13 +202,13 @@ def _members_of(draw: DrawFn, members: SearchStrategy[Any], options: Options) ->
 
 @st.composite
 def _made(draw: DrawFn, make: Callable[[Any], Any], values: SearchStrategy[Any]) -> Any:
-    """What `make` makes of a value; `values.map(make)`, but cheaper."""
+    """Return `values.map(make)` in a faster form."""
     return make(draw(values))
 
 
 @cache
 def values_of(type_: Any, options: Options = ANYTHING) -> SearchStrategy[Any]:
-    """Values of any type that a field of ours may have."""
+    """Values of any type that a field may have."""
     simple: Mapping[Any, SearchStrategy[Any]] = {
         Any: json_values(options),
         str: texts(options),
@@ -235,7 +235,7 @@ def values_of(type_: Any, options: Options = ANYTHING) -> SearchStrategy[Any]:
 
 
 def _members(type_: Any, options: Options) -> list[Any]:
-    """The members of a union to draw from; absence is drawn by leaving a field out."""
+    """Return the members of a union to draw from, without absence, which is drawn by omitting a field."""
     left_out: set[Any] = {type(None), UnsetType}
     if not options.unknown:
         left_out |= {UnknownPart, UnknownChunk, ForeignPart}

@@ -1,7 +1,7 @@
-"""What holds for all tests: hypothesis profiles, signals, durations.
+"""Settings of all tests: Hypothesis profiles, signals, durations.
 
-A property gets few examples by default, the same on every machine. `HYPOTHESIS_PROFILE=more` gives some more,
-`long` many, and other ones each time.
+A property has few examples by default, the same on every machine. `HYPOTHESIS_PROFILE=more` runs some more,
+`long` runs many random ones.
 """
 
 import gc
@@ -36,8 +36,8 @@ def _do_nothing(_number: int, _frame: object) -> None:
     pass
 
 
-# A job in the background and `nohup` start us with these ignored, and children inherit that. Tests that
-# interrupt a child need the defaults, which a child gets when its parent has a handler.
+# Background jobs and `nohup` ignore these signals, and child processes inherit that. Tests that
+# interrupt a child need the defaults, which a child gets if its parent has a handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -45,12 +45,12 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure how long modules take."""
+    """Measure the durations of modules."""
     config.pluginmanager.register(Durations())
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage less often, and leave out what was collected here: it stays until the end."""
+    """Collect garbage less often, and exclude the collected tests, which stay until the end."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)

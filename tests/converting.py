@@ -1,4 +1,4 @@
-"""Conversions judged from outside: payloads read from files, and leaves whose change nobody would notice."""
+"""Conversions as black boxes: payloads read from files, and changed leaves without an effect."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,14 +14,14 @@ from tests import leaves
 
 
 class Outcome(NamedTuple):
-    """What a conversion gave, as one may see it."""
+    """The result of a conversion as bytes."""
 
     payload: bytes
     losses: bytes
 
 
 def read_payload(file: Path) -> Json:
-    """What a file holds: JSON, JSON lines, the events of a stream, or plain text."""
+    """Return the content of a file: JSON, JSON lines, the events of a stream, or plain text."""
     match file.suffix:
         case ".jsonl":
             return [loads(line) for line in file.read_bytes().splitlines() if line.strip()]
@@ -35,14 +35,14 @@ def read_payload(file: Path) -> Json:
 
 
 def converted(payload: Json, source: str | None, target: str) -> JsonObject:
-    """The payload and the losses of a conversion, as JSON."""
+    """Return the payload and the losses of a conversion as JSON."""
     result = convert(payload, source, target)
     losses = [loss._asdict() for loss in result.losses]
     return {"payload": result.payload, "losses": losses, "from": result.source, "to": target}
 
 
 def outcome(payload: Json, source: str, target: str, *, carry: bool = False) -> Outcome | None:
-    """What a conversion gives, or nothing if it is refused. What was given stays as it was."""
+    """Return the result of a conversion, or None if it is refused. The input must not change."""
     given = dumps(payload)
     try:
         result = convert(payload, source, target, carry=carry)
@@ -56,7 +56,7 @@ def outcome(payload: Json, source: str, target: str, *, carry: bool = False) -> 
 def silent(
     payload: Json, source: str, target: str, paths: Iterable[leaves.Path] | None = None
 ) -> Iterator[leaves.Path]:
-    """The leaves whose change shows in neither the output nor the losses, and is not refused."""
+    """Return the leaves whose change is neither in the output nor in the losses, and is not refused."""
     before = outcome(payload, source, target)
     for path in leaves.leaves(payload) if paths is None else paths:
         after = outcome(leaves.changed(payload, path), source, target)
@@ -65,12 +65,12 @@ def silent(
 
 
 def spelled(path: leaves.Path) -> str:
-    """A path as losses write it."""
+    """Return a path as it is written in losses."""
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
 def read_lines(text: str, name: str) -> Json:
-    """What a file in a format holds: a text as it is, one body in a line, or a message in each."""
+    """Return the payload of a file: a text, one body per line, or a message per line."""
     dump = get_format(name).dump
     assert dump is not None
     kind = dump(full_conversation()).payload

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for JSON values of which a part is gone, doubled, moved or of another type."""
+"""Hypothesis strategies for damaged JSON: values removed, repeated, moved or replaced by another type."""
 
 from copy import deepcopy
 from typing import Any
@@ -21,7 +21,7 @@ MEANINGFUL = (
     "metadata",
     "index",
 )
-"""Names of members that mean something in most formats."""
+"""Names of members that have a meaning in most formats."""
 
 
 @st.composite

@@ -67,28 +67,28 @@ ALSO = (
     "uvicorn.protocols.websockets.auto",
     "uvloop",
 )
-"""What commands load when they need it."""
+"""Modules that commands load on demand."""
 
 
 class Place(TypedDict):
-    """Where to run something."""
+    """The folder and environment of a process."""
 
     environment: dict[str, str]
     folder: str
 
 
 class Order(Place, total=False):
-    """What to run, and where: `partita` with its arguments, unless something else is named."""
+    """What to run: `partita` with its arguments by default."""
 
     arguments: list[str]
     cold: bool
-    """Start another interpreter, which has to load everything."""
+    """Start a new interpreter, which loads everything."""
     code: str
     """A script to run instead, with these arguments."""
     function: str
     """A function to call instead, as `module:name`."""
     given: list[Any]
-    """What to call it with."""
+    """The arguments of the function."""
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ def main() -> None:
     wakeup.setblocking(False)
     signal.set_wakeup_fd(wakeup.fileno(), warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, _do_nothing)  # without a handler there is no wakeup
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the tests, and they close the standard input
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the tests, which close the standard input
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     running: dict[int, socket.socket] = {}
@@ -158,17 +158,17 @@ def _take(connection: socket.socket, running: dict[int, socket.socket], own: Seq
 
 
 def _report(running: dict[int, socket.socket]) -> None:
-    """Write the exit codes of the processes that have ended."""
+    """Write the exit codes of finished processes."""
     while running:
         child, status = os.waitpid(-1, os.WNOHANG)
         if child == 0:
             return
-        with running.pop(child) as connection, contextlib.suppress(OSError):  # the test has ended before
+        with running.pop(child) as connection, contextlib.suppress(OSError):  # the test has already ended
             connection.sendall(f"\n{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
 def _become(order: Order, streams: list[int], connection: socket.socket) -> NoReturn:
-    """Be the process that was asked for. It has its signals, and its terminal, as from a shell."""
+    """Become the requested process, with signals and a terminal as from a shell."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -189,7 +189,7 @@ def _become(order: Order, streams: list[int], connection: socket.socket) -> NoRe
     os.chdir(order["folder"])
     arguments = order.get("arguments", [])
     if order.get("cold"):
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a handler could be called too late, and do nothing
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a handler could be called too late to have an effect
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         os.execve(sys.executable, [sys.executable, "-m", "partita", *arguments], order["environment"])
     os.environ.clear()
@@ -215,14 +215,14 @@ def _exit_code(order: Order) -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:  # before it had begun
         return 130
-    except BaseException as error:  # as the interpreter would
+    except BaseException as error:  # as in the interpreter
         sys.excepthook(type(error), error, error.__traceback__)
         return 1
     return 0
 
 
 def _end(code: int) -> NoReturn:
-    """What the interpreter does at the end, but for clearing away modules: there are thousands."""
+    """Exit like the interpreter, but without unloading the modules: there are thousands."""
     threading._shutdown()  # type: ignore[attr-defined] # pyright: ignore
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage] # the interpreter calls it so
     for stream in (sys.stdout, sys.stderr):
@@ -232,7 +232,7 @@ def _end(code: int) -> NoReturn:
 
 
 def _stream(number: int, mode: str) -> io.TextIOWrapper:
-    """A standard stream as the interpreter makes it: on a terminal, written line by line."""
+    """Return a standard stream as the interpreter creates it: line-buffered on a terminal."""
     buffer = open(number, f"{mode}b", closefd=False)  # noqa: SIM115 # it stays until the end
     return io.TextIOWrapper(
         buffer,

@@ -10,6 +10,6 @@ __all__ = ["MARK", "Path", "changed", "changes", "leaves"]
 
 @st.composite
 def changes(draw: st.DrawFn, value: Json) -> tuple[Path, Json]:
-    """One leaf of `value`, and `value` with that leaf changed."""
+    """A leaf of `value`, and `value` with that leaf changed."""
     path = draw(st.sampled_from(list(leaves(value))))
     return path, changed(value, path)

@@ -7,7 +7,7 @@ PACKAGES = Path(__file__).parent / "node_modules"
 
 
 def node() -> str:
-    """The path of Node, once it and the packages are found to be there."""
+    """Return the path of Node, and check that Node and the packages are installed."""
     found = shutil.which("node")
     if found is None:
         raise RuntimeError("no `node` on the PATH: the tests need Node 20 or newer")

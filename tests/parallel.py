@@ -27,7 +27,7 @@ from _pytest.capture import CaptureManager
 from _pytest.terminal import TerminalReporter
 
 MOST: Final = 12
-"""The most tests of a module that a worker gets at once, unless the module has fixtures of its own."""
+"""The most tests of a module that a worker gets at once, unless the module has its own fixtures."""
 
 LARGE: Final = 380 * 1024 * 1024
 """Bytes of memory above which a worker is replaced."""
@@ -41,12 +41,12 @@ HEADER: Final = struct.Struct("!I")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--workers`."""
-    parser.addoption("--workers", type=int, default=0, help="run the tests in so many processes")
+    parser.addoption("--workers", type=int, default=0, help="run the tests in this many processes")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Run the tests that were collected, if there are to be workers."""
+    """Run the collected tests if there are workers."""
     workers: int = session.config.option.workers
     if not workers or not session.items or session.config.option.collectonly or session.testsfailed:
         return None
@@ -56,13 +56,13 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @pytest.fixture(scope="session")
 def worker_id() -> str:
-    """A name that no other process of these tests has."""
+    """Return a name that is unique among the processes of this run."""
     return f"{os.getpid()}"
 
 
 @pytest.fixture(scope="session")
 def testrun_uid(request: pytest.FixtureRequest) -> str:
-    """A name that all processes of these tests have in common, and no other ones."""
+    """Return a name that all processes of this run share."""
     return str(request.config.stash.get(RUN, os.getpid()))
 
 
@@ -81,7 +81,7 @@ class Channel:
         self.connection.sendall(HEADER.pack(len(data)) + data)
 
     def receive(self) -> Any:
-        """The next value; `EOFError` when the other process has ended."""
+        """Return the next value; raise `EOFError` when the other process has ended."""
         (length,) = HEADER.unpack(self._bytes(HEADER.size))
         return pickle.loads(self._bytes(length))
 
@@ -96,7 +96,7 @@ class Channel:
 
 
 class Worker:
-    """A process as the controller sees it."""
+    """A worker process as seen by the controller."""
 
     def __init__(self, pid: int, channel: Channel, stretch: deque[range]) -> None:
         self.pid = pid
@@ -105,11 +105,11 @@ class Worker:
         self.units: deque[range] = deque()
         self.running: str | None = None
         self.next = 0
-        """The place of the first test that has not begun."""
+        """The index of the first test that has not started."""
 
 
 class Controller:
-    """Gives tests to workers, and passes their reports on to pytest."""
+    """Gives tests to workers, and passes their reports to pytest."""
 
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
@@ -136,7 +136,7 @@ class Controller:
                 self._start(stretch)
             while self._workers:
                 for key, _ in self._selector.select():
-                    self._hear(key.data)
+                    self._receive(key.data)
                 if self._session.shouldfail or self._session.shouldstop:
                     for stretch in self._stretches:
                         stretch.clear()
@@ -157,7 +157,7 @@ class Controller:
         ours, theirs = socket.socketpair()
         sys.stdout.flush()
         sys.stderr.flush()
-        assert threading.active_count() == 1, "a fork takes one thread along"
+        assert threading.active_count() == 1, "a fork copies only one thread"
         pid = os.fork()
         if pid == 0:
             ours.close()
@@ -173,17 +173,17 @@ class Controller:
             self._give(worker)
 
     def _give(self, worker: Worker) -> None:
-        """Give a worker more tests, or say that there are none."""
+        """Give more tests to a worker, or report that there are none."""
         longest = max(self._stretches, key=len)
         unit = worker.stretch.popleft() if worker.stretch else longest.pop() if longest else None
         if unit is not None:
             if not worker.units:
                 worker.next = unit.start
             worker.units.append(unit)
-        with suppress(OSError):  # it has ended: that is seen when it is read from
+        with suppress(OSError):  # it has ended, which the next read detects
             worker.channel.send(unit)
 
-    def _hear(self, worker: Worker) -> None:
+    def _receive(self, worker: Worker) -> None:
         hook, items = self._config.hook, self._session.items
         match _message(worker.channel):
             case "begun", int(place):
@@ -208,7 +208,7 @@ class Controller:
                 self._end(worker)
 
     def _end(self, worker: Worker) -> None:
-        """A worker has ended: what it has not run is for others."""
+        """Give the remaining tests of an ended worker to others."""
         self._selector.unregister(worker.channel.connection)
         worker.channel.connection.close()
         del self._workers[worker.pid]
@@ -241,7 +241,7 @@ def _message(channel: Channel) -> tuple[str, Any]:
 
 
 def units(items: Sequence[pytest.Item]) -> Iterator[range]:
-    """The places of tests that are run one after the other in one process."""
+    """Return the indexes of tests that run consecutively in one process."""
     start = 0
     for _, group in groupby(items, key=lambda item: item.nodeid.partition("::")[0]):
         tests = list(group)
@@ -252,7 +252,7 @@ def units(items: Sequence[pytest.Item]) -> Iterator[range]:
 
 
 def _shares(item: pytest.Item) -> bool:
-    """Whether a test has a fixture that other tests of its module use again."""
+    """Return whether a test has a fixture that other tests of its module reuse."""
     if not isinstance(item, pytest.Function):
         return True
     definitions = item._fixtureinfo.name2fixturedefs  # pyright: ignore[reportPrivateUsage]
@@ -262,13 +262,13 @@ def _shares(item: pytest.Item) -> bool:
 
 
 def become_worker(session: pytest.Session, channel: Channel, folder: Path) -> NoReturn:
-    """Run the tests that come over a channel, and end."""
+    """Run the tests that arrive over a channel, and exit."""
     code = 0
-    atexit._clear()  # pyright: ignore[reportPrivateUsage] # what the controller has to do at its end
+    atexit._clear()  # pyright: ignore[reportPrivateUsage] # exit handlers of the controller
     try:
         own = session.config
         capture = own.pluginmanager.getplugin("capturemanager")
-        if isinstance(capture, CaptureManager):  # the files of the controller are not ours
+        if isinstance(capture, CaptureManager):  # files of the controller
             capture.stop_global_capturing()
             capture.start_global_capturing()
         own.pluginmanager.unregister(name="terminalreporter")
@@ -312,7 +312,7 @@ class Reports:
         self._channel = channel
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Send a report, unless it says nothing: most fixtures take no time."""
+        """Send a report, except for those of fast fixtures."""
         if report.when != "call" and report.passed and report.duration < SHORT:
             return
         data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
@@ -320,7 +320,7 @@ class Reports:
 
 
 def memory() -> int:
-    """The bytes of memory that this process has; where only its peak is known, that."""
+    """Return the memory of this process in bytes, or its peak if only that is known."""
     try:
         return int(STATM.read_text().split()[1]) * resource.getpagesize()
     except OSError:

@@ -1,4 +1,4 @@
-"""Real processes: commands on a terminal that is drawn and typed at, or with pipes, and functions."""
+"""Real processes: commands on a terminal or with pipes, and functions."""
 
 import asyncio
 import atexit
@@ -31,7 +31,7 @@ CTRL_D = "\x04"
 
 
 class Ended(NamedTuple):
-    """How a command ended, and what it wrote. On a terminal all of it is in `output`."""
+    """The exit code and the output of a command. On a terminal, `output` has everything."""
 
     code: int
     output: bytes
@@ -39,12 +39,12 @@ class Ended(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The output, with the ends of lines that a program wrote."""
+        """Return the output with normalized line ends."""
         return self.output.decode().replace("\r\n", "\n")
 
 
 class ForkServer:
-    """Starts processes that have Partita loaded: see `tests.fork_server`."""
+    """Starts processes that have loaded Partita: see `tests.fork_server`."""
 
     def __init__(self) -> None:
         self._address = str(Path(tempfile.mkdtemp(prefix="fork-server-")) / "socket")
@@ -59,7 +59,7 @@ class ForkServer:
         folder: Path | None = None,
         **more: Any,
     ) -> "Process":
-        """Start `partita`, or what an `Order` can name beside it, with these as its standard streams."""
+        """Start `partita`, or what an `Order` names instead, with these as its standard streams."""
         order = {
             "arguments": arguments,
             "environment": dict(os.environ if environment is None else environment),
@@ -74,12 +74,12 @@ class ForkServer:
 
     @property
     def address(self) -> str:
-        """Where it takes requests, once it has loaded everything."""
+        """Return the address of the requests, once everything is loaded."""
         self._connect().close()
         return self._address
 
     def _connect(self) -> socket.socket:
-        """A connection, once it has loaded everything."""
+        """Return a connection, once everything is loaded."""
         connection = socket.socket(socket.AF_UNIX)
         end = time.monotonic() + PATIENCE
         while True:
@@ -92,42 +92,42 @@ class ForkServer:
                 return connection
 
     def close(self) -> None:
-        """End it, and what it has started."""
+        """Stop the server and the processes it started."""
         self._process.communicate(timeout=PATIENCE)
 
 
 @cache
 def fork_server() -> ForkServer:
-    """The one of these tests: every test may use it."""
+    """Return the fork server of this test run."""
     opened = ForkServer()
     atexit.register(opened.close)
     return opened
 
 
 class Process:
-    """A process at work."""
+    """A running process."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._reply = b""  # its id; when it has ended an empty line, and its exit code
+        self._reply = b""  # its id; after its end an empty line, and its exit code
         self._receive_lines(1)
-        self.pid = int(self._reply.split()[0])  # a short one may have ended already
+        self.pid = int(self._reply.split()[0])  # a short process may have ended already
 
     def wait(self) -> int:
-        """Its exit code; that of a signal is negative."""
+        """Wait for the exit code; that of a signal is negative."""
         if self._connection.fileno() >= 0:
             self._receive_lines(3)
             self._connection.close()
         return int(self._reply.split()[1])
 
     def poll(self) -> int | None:
-        """Its exit code; `None` while it runs."""
+        """Return the exit code; `None` while it runs."""
         if self._connection.fileno() >= 0 and not select.select([self._connection], [], [], 0)[0]:
             return None
         return self.wait()
 
     def send(self, number: int) -> None:
-        """Send a signal, unless it is known to have ended. Another thread may wait for it."""
+        """Send a signal, unless the process is known to have ended. Another thread may wait for it."""
         if self._connection.fileno() >= 0:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -140,7 +140,7 @@ class Process:
 
 
 class Terminal:
-    """A terminal, and the command that runs in it."""
+    """A terminal and the command that runs in it."""
 
     def __init__(
         self,
@@ -180,17 +180,17 @@ class Terminal:
 
     @property
     def shown(self) -> str:
-        """What is on the screen now."""
+        """Return the text on the screen."""
         return "\n".join(line.rstrip() for line in self._screen.display).rstrip("\n")
 
     @property
     def cursor_is_shown(self) -> bool:
-        """Whether a person sees where they type."""
+        """Return whether the cursor is visible."""
         return not self._screen.cursor.hidden
 
     @property
     def sent(self) -> bytes:
-        """All that was sent to the terminal so far."""
+        """Return everything that was sent to the terminal."""
         return b"".join(self._pieces)
 
     def type(self, keys: str) -> None:
@@ -198,16 +198,16 @@ class Terminal:
         os.write(self._controller, keys.encode())
 
     def resize(self, columns: int, rows: int) -> None:
-        """Make the window larger or smaller."""
+        """Resize the window."""
         fcntl.ioctl(self._controller, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._screen.resize(rows, columns)
 
     def wait_for(self, words: str, seconds: float = PATIENCE) -> None:
-        """Wait until the screen shows words."""
+        """Wait until the screen shows a text."""
         self.wait_until(lambda: words in self.shown, words, seconds)
 
     def wait_until(self, holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
-        """Wait until something holds."""
+        """Wait for a condition."""
         end = time.monotonic() + seconds
         while not holds():
             assert self._open, f"ended without {what!r}:\n{self.shown}"
@@ -215,7 +215,7 @@ class Terminal:
             self._read(end)
 
     def hang_up(self) -> int:
-        """Close the window; gives the exit code."""
+        """Close the window and return the exit code."""
         self._selector.unregister(self._controller)
         os.close(self._controller)
         self._controller = os.open(os.devnull, os.O_RDONLY)
@@ -235,7 +235,7 @@ class Terminal:
             return
         try:
             piece = os.read(self._controller, 1 << 16)
-        except OSError:  # nobody writes any more
+        except OSError:  # there is no writer any more
             piece = b""
         if not piece:
             self._open = False
@@ -245,7 +245,7 @@ class Terminal:
 
 
 class Piped:
-    """A command whose input, output and talk are pipes."""
+    """A command with pipes as standard streams."""
 
     def __init__(
         self,
@@ -281,21 +281,21 @@ class Piped:
 
     @property
     def written(self) -> bytes:
-        """Its output so far."""
+        """Return the output so far."""
         return b"".join(self._pieces.get(self._output, []))
 
     def give(self, data: bytes) -> None:
-        """Write to its input."""
+        """Write to the standard input."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self._input, data)
 
     def give_no_more(self) -> None:
-        """End its input."""
+        """Close the standard input."""
         os.close(self._input)
         self._input = -1
 
     def wait_for(self, words: bytes, seconds: float = PATIENCE) -> None:
-        """Wait until it has written words, anywhere."""
+        """Wait until a text was written to any stream."""
         end = time.monotonic() + seconds
         while not any(words in b"".join(pieces) for pieces in self._pieces.values()):
             assert self._selector.get_map(), f"ended without {words!r}: {self._pieces}"
@@ -329,7 +329,7 @@ class Piped:
 
 
 class Forked:
-    """A process that calls a function. Its standard output and standard error can be read."""
+    """A process that calls a function, with readable standard output and standard error."""
 
     def __init__(self, function: Callable[..., None], *arguments: str | float) -> None:
         ours, output = os.pipe()
@@ -344,33 +344,33 @@ class Forked:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self._process.pid
 
     @property
     def code(self) -> int | None:
-        """Its exit code, that of a signal negative; `None` while it runs."""
+        """The exit code, negative for a signal; `None` while it runs."""
         return self._process.poll()
 
     async def line(self, seconds: float = 60) -> bytes:
-        """The next line of its standard output."""
+        """Return the next line of the standard output."""
         return await asyncio.wait_for(asyncio.to_thread(self._output.readline), seconds)
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal."""
+        """Send a signal."""
         self._process.send(number)
 
     async def kill(self) -> None:
-        """`kill -9`. What it wrote can no longer be read."""
+        """Kill the process with SIGKILL. Its output can no longer be read."""
         self._process.send(signal.SIGKILL)
         await self.wait()
         self._output.close()
         self._errors.close()
 
     async def wait(self, seconds: float = 60) -> int:
-        """Its exit code, once it has ended."""
+        """Return the exit code, once the process has ended."""
         return await asyncio.wait_for(asyncio.to_thread(self._process.wait), seconds)
 
     async def errors(self) -> str:
-        """All of its standard error, once it has ended."""
+        """Return the complete standard error, once the process has ended."""
         return (await asyncio.to_thread(self._errors.readall)).decode()

@@ -1,7 +1,7 @@
-"""Recorded payloads by format: our own in `tests/fixtures`, and those of the shared corpora where they exist.
+"""Recorded payloads by format: our own in `tests/fixtures`, and the shared corpora if they exist.
 
-Both folders have the same layout, so a test goes through `ROOTS` with the same code. All of our own
-recordings are read; of the shared ones a sample, or all with `PARTITA_FULL=1`.
+Both folders have the same layout, so tests read all `ROOTS` in the same way. All of our own
+recordings are read, and a sample of the shared ones, or all with `PARTITA_FULL=1`.
 """
 
 import os
@@ -32,26 +32,26 @@ FAMILIES = {
     "openai-compatible": "openai-chat",
     "openai-responses": "openai-responses",
 }
-"""Folders of recordings, and the format of what is in them."""
+"""Folders of recordings, and the format of their content."""
 
 
 def at_least(own: int, shared: int) -> int:
-    """How many cases there must be, of ours and of the shared ones where they exist."""
+    """Return the minimum number of cases: of ours, and of the shared ones if they exist."""
     return own + shared * (len(ROOTS) - 1)
 
 
 def is_own(path: Path) -> bool:
-    """Whether a recording is one of ours."""
+    """Return whether a recording is one of ours."""
     return path.is_relative_to(FIXTURES)
 
 
 def folders(name: str) -> list[Path]:
-    """A folder, or a file, in every root that has it."""
+    """Return a folder or a file in every root that has it."""
     return [root / name for root in ROOTS if (root / name).exists()]
 
 
 def files(folder: str, *patterns: str) -> list[Path]:
-    """The files of a folder in every root."""
+    """Return the files of a folder in every root."""
     return [
         path
         for place in folders(folder)
@@ -60,7 +60,7 @@ def files(folder: str, *patterns: str) -> list[Path]:
 
 
 def chosen(paths: Iterable[Path], one_in: int) -> list[Path]:
-    """All of our own recordings, and about one in so many of the others."""
+    """Return all of our own recordings, and one in `one_in` of the others."""
     found = list(paths)
     others = sampled((path for path in found if not is_own(path)), one_in, key=lambda path: path.name)
     return [*(path for path in found if is_own(path)), *others]
@@ -68,19 +68,19 @@ def chosen(paths: Iterable[Path], one_in: int) -> list[Path]:
 
 @cache
 def read_json(path: Path) -> JsonObject:
-    """A JSON file that several tests read."""
+    """Return the content of a JSON file that several tests read."""
     found: JsonObject = loads(path.read_bytes())
     return found
 
 
 @cache
 def cases_in(path: Path) -> list[JsonObject]:
-    """The cases of a file: one a line."""
+    """Return the cases of a file: one per line."""
     return [loads(line) for line in path.read_bytes().splitlines() if line.strip()]
 
 
 def cases(name: str) -> list[JsonObject]:
-    """The cases of a file in every root."""
+    """Return the cases of a file in every root."""
     return [case for path in folders(name) for case in cases_in(path)]
 
 
@@ -88,28 +88,28 @@ def cases(name: str) -> list[JsonObject]:
 
 
 def answers(family: str, *endings: str) -> list[Path]:
-    """Recorded answers of a family: streams and bodies, or only those with one of the endings."""
+    """Return the recorded responses of a family: streams and bodies, or those with one of the endings."""
     return files(f"providers/{family}", *(f"*{ending}" for ending in endings or (".jsonl", ".response.json")))
 
 
 def name_of(path: Path) -> str:
-    """The name of a recorded answer, without its last ending."""
+    """Return the name of a recorded response, without its last ending."""
     return path.name.removesuffix(".jsonl").removesuffix(".json")
 
 
 def truth_about(path: Path) -> JsonObject:
-    """What is known about a recorded answer."""
+    """Return the known facts about a recorded response."""
     found: JsonObject = read_json(path.parents[1] / "truth.json")[f"{path.parent.name}/{name_of(path)}"]
     return found
 
 
 def sdk_chunks(path: Path) -> list[JsonObject]:
-    """What the AI SDK makes of a recorded stream."""
+    """Return the chunks of the AI SDK for a recorded stream."""
     return cases_in(path.parents[1] / "aisdk-chunks" / path.name)
 
 
 def sdk_package(path: Path) -> str:
-    """The package of the AI SDK that read a recorded stream."""
+    """Return the package of the AI SDK that read a recorded stream."""
     index = read_json(path.parents[1] / "aisdk-chunks" / "index.json")
     return str(index[path.stem]["package"])
 
@@ -117,11 +117,11 @@ def sdk_package(path: Path) -> str:
 # Logs of agents
 
 LEFT: Final = 1_700_000_000
-"""When agents left their files: long ago, so that they are not at work."""
+"""The time of the files: long ago, so that their agents count as finished."""
 
 
 def counted(path: Path) -> JsonObject:
-    """What was counted in a log, which is a file or a folder."""
+    """Return the recorded counts of a log, which is a file or a folder."""
     (root,) = (root for root in ROOTS if path.is_relative_to(root))
     name = path.relative_to(root / "agent-logs").as_posix()
     found: JsonObject = read_json(root / "agent-logs" / "truth.json")["files"][name + "/" * path.is_dir()]
@@ -129,7 +129,7 @@ def counted(path: Path) -> JsonObject:
 
 
 def sessions(copy: Path, one_in: int) -> list[LogFile]:
-    """Our own logs, copied to where no agent works on them, and about one in so many of the others."""
+    """Return our own logs, copied to a separate folder, and one in `one_in` of the others."""
     shutil.copytree(FIXTURES / "agent-logs", copy)
     for path in copy.rglob("*"):
         os.utime(path, (LEFT, LEFT))
@@ -144,7 +144,7 @@ def sessions(copy: Path, one_in: int) -> list[LogFile]:
 
 
 class Recording(NamedTuple):
-    """A payload that was recorded: its name, its format, and where it is."""
+    """A recorded payload: its name, its format, and its file."""
 
     name: str
     format: str
@@ -153,21 +153,21 @@ class Recording(NamedTuple):
     member: str = ""
 
     def payload(self) -> Json:
-        """What was recorded."""
+        """Return the recorded payload."""
         if self.line is None:
             return read_payload(self.path)
         return loads(self.path.read_bytes().splitlines()[self.line])[self.member]
 
     @property
     def size(self) -> int:
-        """How many bytes hold it: a file, or one of its lines."""
+        """The size in bytes of the file, or the average size of its lines."""
         size = self.path.stat().st_size
         return size if self.line is None else size // len(cases_in(self.path))
 
 
 @cache
 def recordings(root: Path | None = None) -> list[Recording]:
-    """All of them, or those of one root."""
+    """Return all recordings, or those of one root."""
     roots = ROOTS if root is None else [root]
     kinds: list[Callable[[Path], Iterator[Recording]]] = [_providers, _mastra, _cherry, _ui, _logs]
     return [recording for kind in kinds for root in roots for recording in kind(root)]
@@ -217,7 +217,7 @@ LOGS = {
     "claude-code/stream-json/*.jsonl": "claude-code-stream",
 }
 LARGEST = 200_000
-"""Logs of more bytes are left to the tests of logs."""
+"""Larger logs are only read by the tests of logs."""
 
 
 def _logs(root: Path) -> Iterator[Recording]:

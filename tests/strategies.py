@@ -1,6 +1,6 @@
-"""Hypothesis strategies for plain JSON in the shapes of the AI SDK, by release: 5, 6 or 7."""
+"""Hypothesis strategies for plain JSON in the shapes of the AI SDK, for releases 5, 6 and 7."""
 
-from .strategies_damage import chunk_streams, damaged_chunks, spoil, sse_damage
+from .strategies_damage import chunk_streams, damage_value, damaged_chunks, sse_damage
 from .strategies_fields import CALL_IDS, DATA_NAMES, MESSAGE_IDS, TOOL_NAMES, single_chunks
 from .strategies_json import (
     cuts,
@@ -23,6 +23,7 @@ __all__ = [
     "continued_message",
     "continued_streams",
     "cuts",
+    "damage_value",
     "damaged_chunks",
     "forbidden_json",
     "forbidden_json_texts",
@@ -31,7 +32,6 @@ __all__ = [
     "json_values",
     "provider_metadata",
     "single_chunks",
-    "spoil",
     "sse_damage",
     "texts",
     "ui_messages",

@@ -1,4 +1,4 @@
-"""Streams of UI message chunks as servers send them: blocks, calls and steps, interleaved."""
+"""Streams of UI message chunks as sent by servers: blocks, calls and steps, interleaved."""
 
 from collections import deque
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from .strategies_fields import (
 from .strategies_json import cuts, json_objects, json_values, texts
 
 Track: TypeAlias = list[JsonObject]
-"""Chunks that come in this order, with chunks of other tracks between them."""
+"""Chunks in this order, with chunks of other tracks between them."""
 
 
 @cache
@@ -43,29 +43,29 @@ def _sampled(*values: str) -> st.SearchStrategy[str]:
 
 
 class Writer:
-    """Writes a stream and remembers what it still owes: outputs of calls, ends of blocks."""
+    """Writes a stream and remembers pending chunks: outputs of calls, ends of blocks."""
 
     def __init__(self, draw: st.DrawFn, version: int, message_id: str | None = None) -> None:
         self.draw = draw
         self.version = version
-        self.message_id = message_id  # None: the reader chose it
-        self.owed: list[Track] = []  # about tool calls, found in the message wherever they are
-        self.open: list[Track] = []  # about blocks and inputs still open: `reset-step` forgets them
+        self.message_id = message_id  # None: chosen by the reader
+        self.owed: list[Track] = []  # of tool calls, which may be anywhere in the message
+        self.open: list[Track] = []  # of open blocks and inputs: `reset-step` removes them
         self._spans = 0
 
     def stream(self, max_steps: int = 3) -> Track:
-        """A whole stream, sometimes cut off."""
+        """Return a stream, sometimes interrupted."""
         chunks = self._opening()
         for _ in range(self._number(0, max_steps)):
             chunks += self._step()
-        chunks += self._interleave(self._due())
+        chunks += self._interleave(self._pending_now())
         chunks += self._closing()
         if self._rarely():
             del chunks[self._number(0, len(chunks)) :]
-        return mend_metadata(chunks)
+        return with_container_metadata(chunks)
 
     def _chunk(self, type: str, **fields: Json) -> JsonObject:
-        """A chunk of a type with these fields, and now and then some of its optional ones."""
+        """Return a chunk of a type with these fields, and sometimes with optional ones."""
         return {"type": type, **fields, **self.draw(optional_fields(type))}
 
     def _number(self, low: int, high: int) -> int:
@@ -77,7 +77,7 @@ class Writer:
     def _rarely(self) -> bool:
         return self._number(0, 7) == 7
 
-    # The frame: start, steps, finish
+    # Start, steps, finish
 
     def _opening(self) -> Track:
         if self._rarely():
@@ -86,7 +86,7 @@ class Writer:
         return [self._start(*known, *MESSAGE_IDS)]
 
     def _start(self, *ids: str) -> JsonObject:
-        """A `start`, with or without one of the ids; another id than before begins another message."""
+        """Return a `start`, with or without an id; a new id starts another message."""
         chunk: JsonObject = {"type": "start", **self.draw(metadata_fields())}
         if ids and not self._rarely():
             chunk["messageId"] = self._one_of(*ids)
@@ -107,7 +107,7 @@ class Writer:
         return chunks
 
     def _abandoned(self) -> Track:
-        """What a step held before it was reset; nothing in it will ever be finished."""
+        """Return the chunks of a step before its reset; none of them is ever finished."""
         owed = self.owed
         chunks = self._content()
         self.owed, self.open = [track for track in self.owed if track in owed], []
@@ -119,15 +119,15 @@ class Writer:
         reason = self.draw(finish_fields(self.version))
         return [{"type": "finish", **reason, **self.draw(metadata_fields())}]
 
-    # What a step holds
+    # Content of a step
 
     def _content(self) -> Track:
-        due = self._due()
+        due = self._pending_now()
         tracks = [self._track(index) for index in range(self._number(0, 4))]
         return self._interleave([*tracks, *due])
 
-    def _due(self) -> list[Track]:
-        """What is delivered of all that is owed; the rest comes later or never."""
+    def _pending_now(self) -> list[Track]:
+        """Return some of the pending chunks; the others follow later or never."""
         owed, self.owed = self._some(self.owed)
         still_open, self.open = self._some(self.open)
         return owed + still_open
@@ -160,10 +160,10 @@ class Writer:
         if not self._rarely():
             track.append(self._chunk(f"{kind}-end", id=block_id))
         # Only release 7 keeps a block open over `finish-step`.
-        return self._spanning(track) if self.version == 7 and self._rarely() else track
+        return self._split_block(track) if self.version == 7 and self._rarely() else track
 
-    def _spanning(self, track: Track) -> Track:
-        """The first half of a block that goes on in a later step, under an id of its own."""
+    def _split_block(self, track: Track) -> Track:
+        """Return the first half of a block that continues in a later step with its own id."""
         self._spans += 1
         track = [{**chunk, "id": f"span-{self._spans}"} for chunk in track]
         half = self._number(1, len(track))
@@ -210,13 +210,13 @@ class Writer:
     # Tool calls
 
     def _call(self, _: int) -> Track:
-        """One call, from its first input to its output; some of it may be left for later."""
+        """Return a call from its first input to its output; some chunks may be pending."""
         call = {"toolCallId": self._one_of(*CALL_IDS)}
         name = {"toolName": self._one_of(*TOOL_NAMES)}
         dynamic: JsonObject = {"dynamic": True} if self.draw(st.booleans()) else {}
         track = self._input(call, name, dynamic)
         if self._rarely():
-            dynamic = {"dynamic": not dynamic}  # a tool the server changed its mind about
+            dynamic = {"dynamic": not dynamic}  # a tool whose name changes
         end = self._one_of("available", "available", "available", "error", "open" if track else "available")
         if end == "available":
             value = self.draw(json_objects() | json_values())
@@ -225,7 +225,7 @@ class Writer:
             fields: JsonObject = {**name, "input": self.draw(json_values()), "errorText": self.draw(texts())}
             track.append(self._chunk("tool-input-error", **call, **fields, **dynamic))
         elif self.draw(st.booleans()):
-            # Release 5 looks for a part of the output's kind: that of an open call is the kind it began as.
+            # Release 5 looks for a part of the output's kind; an open call has the kind of its start.
             kind = {"dynamic": bool(track[0].get("dynamic"))} if end == "open" else dynamic
             track += self.outcome(call["toolCallId"], kind)
         return self._split(track)
@@ -239,13 +239,13 @@ class Writer:
         return [self._chunk("tool-input-start", **fields), *deltas]
 
     def input_deltas(self, call_id: str, text: str) -> Track:
-        """Input that arrives in pieces."""
+        """Return input in several deltas."""
         pieces = self.draw(cuts(text, max_pieces=5))
         return [self._chunk("tool-input-delta", toolCallId=call_id, inputTextDelta=piece) for piece in pieces]
 
     def outcome(self, call_id: str, dynamic: JsonObject) -> Track:
-        """What becomes of a call whose input is known."""
-        # One approval id a call: a second request replaces the first, and an answer to that one is an error.
+        """Return the result of a call with a complete input."""
+        # One approval id per call: a second request replaces the first, whose response is then an error.
         approval: JsonObject = {"approvalId": f"approval-{call_id}"}
         call: JsonObject = {"toolCallId": call_id}
         track: Track = []
@@ -260,7 +260,7 @@ class Writer:
         return [*track, *self._output(call, dynamic)]
 
     def _output(self, call: JsonObject, dynamic: JsonObject) -> Track:
-        if self.version > 5:  # the newer ones do not look at the kind
+        if self.version > 5:  # newer releases ignore the kind
             dynamic = self.draw(kind_fields())
         track: Track = []
         for _ in range(self._number(0, 2)):
@@ -280,21 +280,21 @@ class Writer:
         return track
 
     def _split(self, track: Track) -> Track:
-        """The part of a call that comes now; the rest is owed."""
+        """Return the first chunks of a call; the others are pending."""
         if not self._rarely():
             return track
         half = self._number(1, len(track))
-        self.owe(track[half:])
+        self.defer(track[half:])
         return track[:half]
 
-    def owe(self, track: Track) -> None:
+    def defer(self, track: Track) -> None:
         """Deliver `track` later."""
         is_open = any(chunk["type"] == "tool-input-delta" for chunk in track)
         (self.open if is_open else self.owed).append(track)
 
 
-def mend_metadata(chunks: Track) -> Track:
-    """The same stream with a container as its first metadata: merging into a scalar is a TypeError."""
+def with_container_metadata(chunks: Track) -> Track:
+    """Return the stream with a container as its first metadata: merging into a scalar is a TypeError."""
     mended: Track = []
     has_base = False
     for chunk in chunks:
@@ -311,5 +311,5 @@ def mend_metadata(chunks: Track) -> Track:
 
 @st.composite
 def valid_streams(draw: st.DrawFn, version: int) -> Track:
-    """Streams that every part of a release accepts: its chunk schema and its reader."""
+    """Streams that are valid for the chunk schema and the reader of a release."""
     return Writer(draw, version).stream()

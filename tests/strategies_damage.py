@@ -1,4 +1,4 @@
-"""Streams that went wrong: chunks out of place, and chunks that are none."""
+"""Damaged streams: misplaced and invalid chunks."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -13,7 +13,7 @@ from .strategies_fields import BLOCK_IDS, CALL_IDS, MESSAGE_IDS, single_chunks
 from .strategies_json import json_values, texts
 
 Damage: TypeAlias = Callable[[st.DrawFn, Track], Track]
-"""What happens to a stream; it gets one of at least one chunk, and may change it in place."""
+"""A change of a stream with at least one chunk; it may change the list in place."""
 
 ID_FIELDS = ("id", "toolCallId", "approvalId", "messageId")
 UNKNOWN_TYPES = ("", "text", "data", "tool-xyz", "step-start", "finish-message", "Text-Start", "tool-output")
@@ -21,7 +21,7 @@ GHOST = "ghost"
 
 
 def chunk_streams(version: int, *, valid: bool = True) -> st.SearchStrategy[Track]:
-    """Streams of chunks that a release reads to the end, or such streams damaged in their structure."""
+    """Streams of chunks that a release reads to the end, or such streams with a damaged structure."""
     return valid_streams(version) if valid else _damaged_streams(version)
 
 
@@ -65,12 +65,12 @@ def _move(draw: st.DrawFn, chunks: Track) -> Track:
 
 
 def _repeat_late(draw: st.DrawFn, chunks: Track) -> Track:
-    """A delta after its end, an end twice, an output after the next step."""
+    """Repeat a delta after its end, an end, or an output after the next step."""
     return [*chunks, chunks[_place(draw, chunks)]]
 
 
 def _rename(draw: st.DrawFn, chunks: Track) -> Track:
-    """A chunk that now names another block, call or approval, or one nobody has seen."""
+    """Change the id of a chunk to that of another or an unknown block, call or approval."""
     places = [(chunk, field) for chunk in chunks for field in ID_FIELDS if field in chunk]
     if not places:
         return chunks
@@ -81,7 +81,7 @@ def _rename(draw: st.DrawFn, chunks: Track) -> Track:
 
 
 def _change_kind(draw: st.DrawFn, chunks: Track) -> Track:
-    """A text block's chunk that says it is one of reasoning, or the other way round."""
+    """Change a chunk of a text block to one of a reasoning block, or the reverse."""
     place = _place(draw, chunks)
     chunk = chunks[place]
     kinds = {"text": "reasoning", "reasoning": "text"}
@@ -96,7 +96,7 @@ def _insert_unknown(draw: st.DrawFn, chunks: Track) -> Track:
 
 
 def _insert_orphan(draw: st.DrawFn, chunks: Track) -> Track:
-    """A chunk about a block or a call that may not be there."""
+    """Insert a chunk of a block or a call that may not exist."""
     block: JsonObject = {"id": draw(st.sampled_from((GHOST, *BLOCK_IDS)))}
     call: JsonObject = {"toolCallId": draw(st.sampled_from((GHOST, *CALL_IDS)))}
     approval: JsonObject = {"approvalId": f"approval-{call['toolCallId']}"}
@@ -117,7 +117,7 @@ def _insert_orphan(draw: st.DrawFn, chunks: Track) -> Track:
 
 
 def _insert_frame(draw: st.DrawFn, chunks: Track) -> Track:
-    """A boundary where there is none."""
+    """Insert a misplaced boundary."""
     frames: tuple[JsonObject, ...] = (
         {"type": "start-step"},
         {"type": "finish-step"},
@@ -131,14 +131,14 @@ def _insert_frame(draw: st.DrawFn, chunks: Track) -> Track:
 
 
 def _insert_metadata(draw: st.DrawFn, chunks: Track) -> Track:
-    """Metadata that cannot be merged with much."""
+    """Insert metadata that cannot be merged."""
     metadata = draw(
         st.sampled_from((1, 0, True, False, "", "ab", [], [1], {}, {"a": 1}, {"a": {"b": 1}}, None))
     )
     return _insert(draw, chunks, {"type": "message-metadata", "messageMetadata": metadata})
 
 
-# What breaks streams most is there more than once.
+# The most effective changes are repeated.
 STRUCTURAL: tuple[Damage, ...] = (
     _drop,
     _duplicate,
@@ -157,9 +157,9 @@ STRUCTURAL: tuple[Damage, ...] = (
     _insert_metadata,
 )
 
-# Damage to one chunk, for the schema to find
+# Damage to one chunk, which the schema must find
 
-WRONG: tuple[Json, ...] = (None, True, 0, 1.5, "", "x", [], ["x"], {}, {"x": 1}, {"x": {"y": 1}})
+INVALID: tuple[Json, ...] = (None, True, 0, 1.5, "", "x", [], ["x"], {}, {"x": 1}, {"x": {"y": 1}})
 NOT_CHUNKS: tuple[Json, ...] = (
     *(None, True, 1, "start", [], {}),
     *({"type": None}, {"type": 1}, {"type": ["start"]}, {"id": "t0"}),
@@ -172,7 +172,7 @@ ENUMS = {
 
 @st.composite
 def damaged_chunks(draw: st.DrawFn, version: int) -> Json:
-    """A chunk with a member missing, `null`, of a wrong type, too much; or something that is no chunk."""
+    """A chunk with a member that is missing, `null`, unknown or of a wrong type; or not a chunk."""
     chunk: JsonObject = draw(single_chunks(version))
     match draw(st.integers(0, 5)):
         case 0:
@@ -186,7 +186,7 @@ def damaged_chunks(draw: st.DrawFn, version: int) -> Json:
             return {**chunk, field: draw(st.sampled_from(ENUMS[field]))}
         case 4:
             field = draw(st.sampled_from([*chunk, "providerMetadata", "toolMetadata", "citations"]))
-            return {**chunk, field: draw(st.sampled_from(WRONG))}
+            return {**chunk, field: draw(st.sampled_from(INVALID))}
         case _:
             missing = draw(st.sampled_from(list(chunk)))
             return {field: value for field, value in chunk.items() if field != missing}
@@ -194,15 +194,15 @@ def damaged_chunks(draw: st.DrawFn, version: int) -> Json:
 
 @st.composite
 def sse_damage(draw: st.DrawFn, version: int) -> list[Json]:
-    """A stream with such a chunk in it, for a client to refuse or to accept."""
+    """A stream with such a chunk, which a client refuses or accepts."""
     chunks: list[Json] = list(draw(valid_streams(version)))
     place = draw(st.integers(0, len(chunks)))
     chunks[place : place + draw(st.integers(0, 1))] = [draw(damaged_chunks(version))]
     return chunks
 
 
-def spoil(draw: st.DrawFn, event: Json) -> Json:
-    """A copy of a JSON value in which one value, at some depth, is replaced or gone."""
+def damage_value(draw: st.DrawFn, event: Json) -> Json:
+    """A copy of a JSON value in which one value, at any depth, is replaced or removed."""
     spoiled: Json = deepcopy(event)
     place: Json = spoiled
     for _ in range(draw(st.integers(0, 5))):

@@ -1,4 +1,4 @@
-"""The fields of every chunk type, and single chunks made of them."""
+"""The fields of every chunk type, and single chunks with these fields."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -36,13 +36,13 @@ FINISH_REASONS = {
 
 
 def maybe(fields: Mapping[str, st.SearchStrategy[Json]]) -> st.SearchStrategy[JsonObject]:
-    """Often none of the fields, else some of them."""
+    """Some of the fields, often none."""
     return records({}, fields, bare=True)
 
 
 @cache
 def citations() -> st.SearchStrategy[list[JsonObject]]:
-    """References of a text block."""
+    """Citations of a text block."""
     url = {"sourceType": "url", "id": "s1", "url": URLS[0]}
     document = {"sourceType": "document", "id": "s2", "mediaType": "text/plain", "title": "Notes"}
     source = st.sampled_from(({"type": "source", **url}, {"type": "source", **document}))
@@ -52,7 +52,7 @@ def citations() -> st.SearchStrategy[list[JsonObject]]:
 
 @cache
 def steering_parts() -> st.SearchStrategy[list[JsonObject]]:
-    """What a user says in the middle of a run."""
+    """Parts of a steering message."""
     extras = {"providerMetadata": provider_metadata()}
     text = records({"type": st.just("text"), "text": texts()}, extras)
     file = records(
@@ -66,8 +66,8 @@ _METADATA = {"providerMetadata": provider_metadata()}
 _FLAGS = {"providerExecuted": st.booleans()}
 _TOOL = {**_METADATA, **_FLAGS, "title": texts(), "toolMetadata": json_objects(2)}
 
-# Optional fields by chunk type, those of release 7. Older releases take a newer field for an extra one and
-# let it pass, so every release is sent all of them.
+# Optional fields by chunk type, those of release 7. Older releases accept newer fields as unknown ones,
+# so every release gets all of them.
 OPTIONAL: dict[str, Fields] = {
     "start-step": {"extra": json_values(1)},
     "finish-step": {"extra": json_values(1)},
@@ -104,7 +104,7 @@ OPTIONAL: dict[str, Fields] = {
 }
 
 
-# Required fields by chunk type: for chunks on their own. In a stream the writer below chooses them.
+# Required fields by chunk type, for single chunks. In a stream the writer chooses them.
 _BLOCK = {"id": st.sampled_from(BLOCK_IDS)}
 _CALL = {"toolCallId": st.sampled_from(CALL_IDS)}
 _NAMED_CALL = {**_CALL, "toolName": st.sampled_from(TOOL_NAMES)}
@@ -138,7 +138,7 @@ REQUIRED: dict[str, Fields] = {
 
 @cache
 def single_chunks(version: int) -> st.SearchStrategy[JsonObject]:
-    """One chunk of any type there is, with optional fields more often than not; old releases refuse some."""
+    """A chunk of any type, mostly with optional fields; older releases refuse some types."""
     finish: Fields = {
         "finishReason": st.sampled_from(FINISH_REASONS[version]),
         "messageMetadata": json_values(2),
@@ -164,7 +164,7 @@ def single_chunks(version: int) -> st.SearchStrategy[JsonObject]:
 
 @cache
 def optional_fields(type: str) -> st.SearchStrategy[JsonObject]:
-    """Now and then some of the optional fields of a chunk type."""
+    """Some of the optional fields of a chunk type, sometimes."""
     return maybe(OPTIONAL[type])
 
 
@@ -182,23 +182,23 @@ def metadata_fields() -> st.SearchStrategy[JsonObject]:
 
 @cache
 def finish_fields(version: int) -> st.SearchStrategy[JsonObject]:
-    """A reason that the release knows, or none."""
+    """A finish reason of the release, or none."""
     return maybe({"finishReason": st.sampled_from(FINISH_REASONS[version])})
 
 
 @cache
 def data_fields() -> st.SearchStrategy[JsonObject]:
-    """What a data chunk may have besides its data."""
+    """Fields of a data chunk besides its data."""
     return maybe({"id": st.sampled_from(DATA_IDS), "transient": st.booleans(), "extra": texts()})
 
 
 @cache
 def kind_fields() -> st.SearchStrategy[JsonObject]:
-    """A flag that the newer releases do not look at."""
+    """A flag that newer releases ignore."""
     return maybe({"dynamic": st.booleans()})
 
 
 @cache
 def input_texts() -> st.SearchStrategy[str]:
-    """Texts of tool input: mostly JSON, else broken, else plain."""
+    """Texts of tool input: mostly JSON, also broken JSON and plain text."""
     return st.one_of(whole_json_texts(), whole_json_texts(), json_texts(), texts())

@@ -1,4 +1,4 @@
-"""JSON values and JSON texts that Python and JavaScript read alike, with the traps left in.
+"""JSON values and texts that Python and JavaScript read alike, including difficult ones.
 
 Making a strategy costs more than drawing from it, so those that take no data are made once.
 """
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from partita.types.json import Json, JsonObject, join_surrogates
 
-# Every integer up to here is a double of its own. Above it, and below 1e21, JavaScript writes integers
-# whose last digits it made up, so a number there comes back as another one.
+# All integers up to here are exact doubles. Above it, and below 1e21, JavaScript writes integers with
+# invented last digits, so such a number is read as another one.
 LARGEST_INTEGER = 2**53
 EXACT_FLOATS = (0.5, -2.25, 3.14159, 1e-7, 1e21, 6.02e23, 1e300, 5e-324, 1.7976931348623157e308)
 
@@ -29,7 +29,7 @@ FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")
 LONE_HALVES = ("\ud83d", "\ude00")
 
 
-# Compound values with few draws: each draw costs more than the value it gives.
+# Compound values with few draws, because each draw is slow.
 
 
 @cache
@@ -42,7 +42,7 @@ def _records(
     draw: st.DrawFn, fields: tuple[tuple[str, st.SearchStrategy[Any], bool], ...], bare: bool
 ) -> dict[str, Any]:
     first, *mask = draw(_masks(len(fields) + 1))
-    share = max(2 * first - 255, 0) if bare else first  # of the optional fields, in 256ths
+    share = max(2 * first - 255, 0) if bare else first  # the share of optional fields, in 256ths
     chosen = [one for one in zip(mask, fields, strict=True) if one[0] + share > 255 or one[1][2]]
     chosen.sort(key=lambda one: one[0])
     return {name: draw(strategy) for _, (name, strategy, _) in chosen}
@@ -71,7 +71,7 @@ def json_trees(
     max_leaves: int,
     max_size: int,
 ) -> Json:
-    """JSON values made of these leaves: one leaf, or arrays and objects in each other."""
+    """JSON values with these leaves: a single leaf, or nested arrays and objects."""
     kinds, sizes = _integers(0, len(leaves) + 3), _integers(0, max_size)
     left = max_leaves
 
@@ -95,7 +95,7 @@ def _integers(low: int, high: int) -> st.SearchStrategy[int]:
 
 
 _LETTERS = "".join(chr(0x100 + number) for number in range(len(FRAGMENTS)))
-"""A letter for each fragment: a text of them is one draw."""
+"""A letter for each fragment, so that a text is one draw."""
 
 
 def _spelled(letters: str) -> str:
@@ -118,13 +118,13 @@ _HALVES = st.sampled_from(LONE_HALVES)
 
 @cache
 def texts() -> st.SearchStrategy[str]:
-    """Short texts in many scripts; one in a while ends in half of a surrogate pair."""
+    """Short texts in many scripts, some with a lone surrogate at the end."""
     return _texts()
 
 
 @cache
 def json_numbers() -> st.SearchStrategy[int | float]:
-    """Numbers that survive a trip through a double and through JavaScript's spelling of it."""
+    """Numbers that are equal after a conversion to a double and to JavaScript's notation."""
     return st.one_of(
         st.integers(-10, 1000),
         st.integers(-LARGEST_INTEGER, LARGEST_INTEGER),
@@ -135,7 +135,7 @@ def json_numbers() -> st.SearchStrategy[int | float]:
 
 @cache
 def json_values(max_leaves: int = 4) -> st.SearchStrategy[Json]:
-    """Small JSON values of every kind."""
+    """Small JSON values of every type."""
     numbers, words = json_numbers(), texts()
     leaves = (st.none(), st.booleans(), numbers, numbers, words, words)
     return json_trees(leaves, _KEYS, max_leaves, 3)
@@ -165,14 +165,14 @@ def _containers(inner: st.SearchStrategy[Json], min_size: int = 0) -> st.SearchS
 
 @cache
 def provider_metadata() -> st.SearchStrategy[JsonObject]:
-    """Metadata by provider: two levels of objects, then anything."""
+    """Metadata by provider: two levels of objects, then any value."""
     values = _objects(_KEYS, json_values(2), 2)
     return _objects(st.sampled_from(("openai", "anthropic", "x.y")), values, 2)
 
 
 @st.composite
 def cuts(draw: st.DrawFn, text: str, max_pieces: int = 4) -> list[str]:
-    """`text` in pieces, cut between UTF-16 units as JavaScript cuts: a pair may lose its other half."""
+    """`text` in fragments, split between UTF-16 units as in JavaScript: also within surrogate pairs."""
     units = text.encode("utf-16-le", "surrogatepass")
     anywhere = _integers(0, len(units) // 2)
     places = sorted(draw(anywhere) for _ in range(draw(_integers(0, max_pieces - 1))))
@@ -197,13 +197,13 @@ STYLES: tuple[dict[str, Json], ...] = (
     {"indent": 1, "ensure_ascii": False},
 )
 _STYLES = st.sampled_from(STYLES)
-# Cutting and joining may spell a number no double holds: 16 digits in a row, or an exponent of three.
+# Splitting and joining may create a number that no double represents: 16 digits, or a three-digit exponent.
 UNSAFE_NUMBER = re.compile(r"\d{16}|\d[eE][+-]?\d{3}")
 
 
 @cache
 def json_texts() -> st.SearchStrategy[str]:
-    """JSON texts whole, cut off anywhere, with a typo, and odd."""
+    """JSON texts: complete, truncated, with a typo, or unusual."""
     return st.one_of(
         whole_json_texts(), cut_json_texts(), cut_json_texts(), _misspelt_texts(), st.sampled_from(ODD_TEXTS)
     ).filter(lambda text: UNSAFE_NUMBER.search(text) is None)
@@ -211,14 +211,14 @@ def json_texts() -> st.SearchStrategy[str]:
 
 @st.composite
 def whole_json_texts(draw: st.DrawFn, values: st.SearchStrategy[Json] | None = None) -> str:
-    """The text of a value, in one of several styles."""
+    """The text of a value, in one of several layouts."""
     value = draw(_plain_values() if values is None else values)
     return join_surrogates(json.dumps(value, **draw(_STYLES)))
 
 
 @st.composite
 def cut_json_texts(draw: st.DrawFn) -> str:
-    """The beginning of a JSON text, cut between UTF-16 units."""
+    """A prefix of a JSON text, truncated between UTF-16 units."""
     return draw(cuts(draw(whole_json_texts()), max_pieces=2))[0]
 
 
@@ -239,12 +239,12 @@ def _plain_values() -> st.SearchStrategy[Json]:
     return values | st.dictionaries(_KEYS, values, min_size=1, max_size=3)
 
 
-# Keys that JavaScript must not meet as keys
+# Keys that are dangerous in JavaScript
 
 
 @cache
 def forbidden_json() -> st.SearchStrategy[Json]:
-    """Values with a `__proto__`, `constructor` or `prototype` key somewhere: a parser may refuse them."""
+    """Values with a `__proto__`, `constructor` or `prototype` key, which a parser may refuse."""
     keys = st.sampled_from(FORBIDDEN_KEYS)
     inner = st.dictionaries(keys | st.sampled_from(KEYS), json_values(2), max_size=2)
     poison = st.dictionaries(keys, inner | json_values(2), min_size=1, max_size=2)
@@ -253,6 +253,6 @@ def forbidden_json() -> st.SearchStrategy[Json]:
 
 @st.composite
 def forbidden_json_texts(draw: st.DrawFn) -> str:
-    """The texts of such values, the key spelt out or with an escape."""
+    """The texts of such values, the key plain or with an escape."""
     text = draw(whole_json_texts(forbidden_json()))
     return text.replace("__proto__", "\\u005f_proto__") if draw(st.booleans()) else text

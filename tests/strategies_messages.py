@@ -1,4 +1,4 @@
-"""Lists of UI messages: every kind of part, every state of a tool call, whole and lightly broken."""
+"""Lists of UI messages: every kind of part, every state of a tool call, valid and slightly broken."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -25,8 +25,8 @@ from .strategies_fields import (
 )
 from .strategies_json import json_objects, json_values, provider_metadata, records, texts
 
-# Absolute, but spelt in a way that a URL parser changes.
-ODD_URLS = (
+# Absolute URLs that a URL parser normalizes.
+UNNORMALIZED_URLS = (
     *(
         "HTTPS://EXAMPLE.com/a b",
         "https://exämple.com/ü?ö#ä",
@@ -47,15 +47,15 @@ def _part(kind: str, required: Fields, optional: Fields | None = None) -> st.Sea
 
 @cache
 def text_parts() -> st.SearchStrategy[JsonObject]:
-    """Text, with citations that only release 7 knows."""
+    """Text, with citations that only release 7 has."""
     return _part("text", {"text": texts()}, {**_STATE, **_METADATA, "citations": citations()})
 
 
 @cache
 def file_parts() -> st.SearchStrategy[JsonObject]:
-    """Files, some under odd addresses."""
+    """Files, some with unusual URLs."""
     required: Fields = {
-        "url": st.sampled_from((*URLS, *URLS, *ODD_URLS)),
+        "url": st.sampled_from((*URLS, *URLS, *UNNORMALIZED_URLS)),
         "mediaType": st.sampled_from(MEDIA_TYPES),
     }
     reference = st.sampled_from(({}, {"openai": "file-1"}))
@@ -64,7 +64,7 @@ def file_parts() -> st.SearchStrategy[JsonObject]:
 
 @cache
 def data_parts() -> st.SearchStrategy[JsonObject]:
-    """What an application sends about itself."""
+    """Data of an application."""
     kinds = [
         _part(f"data-{name}", {"data": json_values()}, {"id": st.sampled_from(DATA_IDS)})
         for name in DATA_NAMES
@@ -91,7 +91,7 @@ def _other_parts(version: int) -> st.SearchStrategy[JsonObject]:
     return st.one_of(kinds)
 
 
-# Tool parts. Fields by state, required and optional.
+# Tool parts. Required and optional fields by state.
 
 _APPROVAL: Fields = {
     "requestReason": texts(),
@@ -140,7 +140,7 @@ OLD_STATES = STATES[:4]  # release 5 has no approvals
 
 @cache
 def tool_parts(version: int) -> st.SearchStrategy[JsonObject]:
-    """Tool calls, static and dynamic, in every state the release has."""
+    """Tool calls, static and dynamic, in every state of the release."""
     states = OLD_STATES if version == 5 else STATES
     static = [
         _tool_part(f"tool-{name}", call_id, {}, {}, states)
@@ -190,7 +190,7 @@ def _message(role: str, parts: st.SearchStrategy[list[JsonObject]]) -> st.Search
 
 @cache
 def ui_messages(version: int, *, valid: bool | None = None) -> st.SearchStrategy[Json]:
-    """Lists of messages that a release accepts, or such lists broken in a place or two, or both."""
+    """Lists of messages that a release accepts, or such lists with a few errors, or both."""
     messages = st.lists(_messages(version), min_size=1, max_size=3)
     match valid:
         case True:
@@ -203,7 +203,7 @@ def ui_messages(version: int, *, valid: bool | None = None) -> st.SearchStrategy
 
 @st.composite
 def continued_message(draw: st.DrawFn, version: int) -> JsonObject:
-    """A message for a stream to continue: an assistant's, mostly unfinished, or the user's before it."""
+    """A message for a stream to continue: a mostly unfinished assistant message, or a user message."""
     message = deepcopy(draw(_messages(version).filter(lambda message: message["role"] != "system")))
     if "metadata" in message:
         message["metadata"] = draw(json_objects())  # merging into a scalar is a TypeError
@@ -212,15 +212,15 @@ def continued_message(draw: st.DrawFn, version: int) -> JsonObject:
 
 @st.composite
 def continued_streams(draw: st.DrawFn, version: int) -> tuple[JsonObject, Track]:
-    """A message and a valid stream that continues it, about its open calls among others."""
+    """A message and a valid stream that continues it and its open calls."""
     message = draw(continued_message(version))
     writer = Writer(draw, version, message["id"])
     if message["role"] == "assistant":
-        _owe_calls(draw, writer, message["parts"])
+        _defer_calls(draw, writer, message["parts"])
     return message, writer.stream(max_steps=2)
 
 
-def _owe_calls(draw: st.DrawFn, writer: Writer, parts: Track) -> None:
+def _defer_calls(draw: st.DrawFn, writer: Writer, parts: Track) -> None:
     steps = [index for index, part in enumerate(parts) if part["type"] == "step-start"]
     for index, part in enumerate(parts):
         if "toolCallId" not in part:
@@ -228,17 +228,17 @@ def _owe_calls(draw: st.DrawFn, writer: Writer, parts: Track) -> None:
         call_id, in_last_step = part["toolCallId"], index > max(steps, default=-1)
         match part["state"]:
             case "input-streaming" if in_last_step:
-                writer.owe(writer.input_deltas(call_id, draw(input_texts())))
+                writer.defer(writer.input_deltas(call_id, draw(input_texts())))
             case "approval-requested" | "approval-responded" if writer.version == 7:
                 approval: JsonObject = {"approvalId": part["approval"]["id"], "approved": draw(st.booleans())}
-                writer.owe([{"type": "tool-approval-response", **approval}])
+                writer.defer([{"type": "tool-approval-response", **approval}])
             case _:
-                writer.owe(writer.outcome(call_id, {"dynamic": part["type"] == "dynamic-tool"}))
+                writer.defer(writer.outcome(call_id, {"dynamic": part["type"] == "dynamic-tool"}))
 
 
 # Broken messages
 
-WRONG: tuple[Json, ...] = (None, True, 0, "", "x", [], ["x"], {}, {"x": 1}, {"x": {"y": 1}})
+INVALID: tuple[Json, ...] = (None, True, 0, "", "x", [], ["x"], {}, {"x": 1}, {"x": {"y": 1}})
 ROLES = ("tool", "data", "function", "", None, 1)
 PART_TYPES = (
     "tool",
@@ -253,7 +253,7 @@ PART_TYPES = (
     None,
     1,
 )
-NEVER_FIELDS = ("approval", "output", "errorText", "state", "input", "toolName", "dynamic", "preliminary")
+FORBIDDEN_FIELDS = ("approval", "output", "errorText", "state", "input", "toolName", "dynamic", "preliminary")
 NOT_MESSAGES: tuple[Json, ...] = (None, {}, "x", 1, [], [None], [[]], ["x"], [{}])
 ONLY_IN_7: tuple[JsonObject, ...] = (
     {"type": "custom", "kind": "a.b"},
@@ -263,7 +263,7 @@ ONLY_IN_7: tuple[JsonObject, ...] = (
 
 
 def _copies(values: tuple[Json, ...]) -> st.SearchStrategy[Json]:
-    """One of the values, to be broken further without breaking the table it is from."""
+    """A copy of one of the values, which can be changed without changing the table."""
     return st.sampled_from(values).map(deepcopy)
 
 
@@ -288,7 +288,7 @@ def _broken_messages(draw: st.DrawFn, version: int) -> Json:
 def _break_part(draw: st.DrawFn, parts: list[Json]) -> None:
     place = draw(st.integers(0, len(parts) - 1))
     if not is_object(parts[place]) or draw(st.integers(0, 7)) == 7:
-        parts[place] = draw(_copies((*WRONG, *ONLY_IN_7)))
+        parts[place] = draw(_copies((*INVALID, *ONLY_IN_7)))
     else:
         draw(st.sampled_from(BREAK_PART))(draw, parts[place])
 
@@ -300,7 +300,7 @@ def _drop_field(draw: st.DrawFn, value: JsonObject) -> None:
 
 def _spoil_field(draw: st.DrawFn, value: JsonObject) -> None:
     if value:
-        value[draw(st.sampled_from(sorted(value)))] = draw(_copies(WRONG))
+        value[draw(st.sampled_from(sorted(value)))] = draw(_copies(INVALID))
 
 
 def _add_field(draw: st.DrawFn, value: JsonObject) -> None:
@@ -327,9 +327,9 @@ def _spoil_url(draw: st.DrawFn, part: JsonObject) -> None:
     part["url"] = draw(st.sampled_from(BAD_URLS))
 
 
-def _add_never(draw: st.DrawFn, part: JsonObject) -> None:
-    """A field that the part's state must not have."""
-    part[draw(st.sampled_from(NEVER_FIELDS))] = draw(_copies(WRONG))
+def _add_forbidden(draw: st.DrawFn, part: JsonObject) -> None:
+    """Add a field that is not allowed in the state of the part."""
+    part[draw(st.sampled_from(FORBIDDEN_FIELDS))] = draw(_copies(INVALID))
 
 
 BREAK_MESSAGE: tuple[Break, ...] = (_drop_field, _spoil_field, _add_field, _spoil_role, _empty_parts)
@@ -340,5 +340,5 @@ BREAK_PART: tuple[Break, ...] = (
     _spoil_type,
     _spoil_state,
     _spoil_url,
-    _add_never,
+    _add_forbidden,
 )

@@ -1,4 +1,4 @@
-"""Lists of model messages as releases 4 to 7 take them and give them: every kind of part, call and output."""
+"""Lists of model messages as accepted and written by releases 4 to 7: every kind of part, call and output."""
 
 from functools import cache
 from typing import Any
@@ -61,10 +61,10 @@ def _image_parts(version: int) -> SearchStrategy[JsonObject]:
 
 
 @cache
-def _said_parts(version: int) -> SearchStrategy[JsonObject]:
-    """What an assistant says, but for calls."""
+def _assistant_parts(version: int) -> SearchStrategy[JsonObject]:
+    """Parts of an assistant message, except calls."""
     kinds = [_piece("text", {"text": TEXTS}, providerOptions=OPTIONS), _file_parts(version)]
-    if version == 4:  # which has members for what became options of one provider
+    if version == 4:  # version 4 has members for later provider options
         options = records({"openai": OPTIONS})
         kinds.append(_piece("reasoning", {"text": TEXTS}, providerOptions=options, signature=TEXTS))
         kinds.append(_piece("redacted-reasoning", {"data": TEXTS}, providerOptions=options))
@@ -124,7 +124,7 @@ def _outputs(version: int) -> SearchStrategy[JsonObject]:
 
 @cache
 def _results(version: int) -> SearchStrategy[JsonObject]:
-    """Results of a call that is not named yet."""
+    """Results of a call without its name."""
     if version > 4:
         return _piece("tool-result", {"output": _outputs(version)}, providerOptions=OPTIONS)
     bare = _piece("tool-result", {"result": VALUES}, isError=st.just(True), providerOptions=OPTIONS)
@@ -134,7 +134,7 @@ def _results(version: int) -> SearchStrategy[JsonObject]:
 
 @st.composite
 def _turns(draw: DrawFn, version: int, number: int, *, last: bool) -> list[JsonObject]:
-    """Assistant and tool messages of one turn, in the order that the SDK gives them."""
+    """Assistant and tool messages of one turn, in the order of the SDK."""
     turn: list[JsonObject] = []
     for step in range(draw(ONE_TO_THREE)):
         if draw(ONE_IN_FOUR):
@@ -145,7 +145,7 @@ def _turns(draw: DrawFn, version: int, number: int, *, last: bool) -> list[JsonO
         results: list[JsonObject] = []
         for place in range(draw(UP_TO_THREE)):
             if draw(FLAGS):
-                content.append(draw(_said_parts(version)))
+                content.append(draw(_assistant_parts(version)))
             else:
                 said, response, result = _call(draw, version, f"c{number}.{step}.{place}", last=last)
                 content += said
@@ -165,12 +165,12 @@ def _turns(draw: DrawFn, version: int, number: int, *, last: bool) -> list[JsonO
 def _call(
     draw: DrawFn, version: int, id_: str, *, last: bool
 ) -> tuple[list[JsonObject], list[JsonObject], list[JsonObject]]:
-    """What is said about one call, how it was approved, and its result."""
+    """Parts about one call: the call, its approval, and its result."""
     call = {**draw(_calls(version)), "toolCallId": id_}
     said, responses = [call], list[JsonObject]()
-    answer = draw(ANSWERS) if version > 5 else None
+    answer = draw(APPROVAL_RESPONSES) if version > 5 else None
     if answer == "asked" and not last:
-        answer = True  # version 7 drops what a later user message passed over
+        answer = True  # version 7 drops calls that a later user message ignores
     approval = {"approvalId": f"approve {id_}"}
     if answer is not None:
         said.append({**draw(_requests(version)), **approval, "toolCallId": id_})
@@ -188,7 +188,7 @@ def _call(
 
 
 ONE_TO_THREE = st.integers(1, 3)
-ANSWERS = st.sampled_from([None, "asked", True, False])
+APPROVAL_RESPONSES = st.sampled_from([None, "asked", True, False])
 RESPONSES = _piece("tool-approval-response", {}, reason=TEXTS)
 
 
@@ -203,7 +203,7 @@ def _calls(version: int) -> SearchStrategy[JsonObject]:
 
 @cache
 def _requests(version: int) -> SearchStrategy[JsonObject]:
-    """Requests for approval that do not say of what."""
+    """Approval requests without the id of their call."""
     newer = {"reason": TEXTS, "isAutomatic": FLAGS} if version == 7 else {}
     return _piece("tool-approval-request", {}, signature=TEXTS, inputSchemaInput=VALUES, **newer)
 
@@ -217,13 +217,13 @@ def _message(draw: DrawFn, role: str, content: Json) -> JsonObject:
 
 @cache
 def _messages(role: str) -> SearchStrategy[JsonObject]:
-    """Messages that hold a string."""
+    """Messages with string content."""
     return records({"role": st.just(role), "content": TEXTS}, {"providerOptions": OPTIONS, "note": VALUES})
 
 
 @cache
 def _questions(version: int) -> SearchStrategy[JsonObject]:
-    """Messages of a user."""
+    """User messages."""
     asked = _piece("text", {"text": TEXTS}, providerOptions=OPTIONS)
     asked |= _image_parts(version) | _file_parts(version)
     content = TEXTS | st.lists(asked, max_size=3)
@@ -250,7 +250,7 @@ UP_TO_TWO = st.integers(0, 2)
 
 @cache
 def model_messages(version: int) -> SearchStrategy[list[JsonObject]]:
-    """Messages of a release, in the order that it gives them."""
+    """Messages of a release in its order."""
     return _conversations(version)
 
 

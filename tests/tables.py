@@ -1,7 +1,7 @@
-"""Tables of cases: one test that goes through every row and reports each row that failed.
+"""Tables of cases: one test runs every row and reports each failure.
 
-`@each_row` takes what `pytest.mark.parametrize` takes. A row costs a call instead of a collected test, so use
-it for rows that need no fixtures of their own; fixtures that a test also names are shared by its rows.
+`@each_row` has the parameters of `pytest.mark.parametrize`. A row is a call, not a collected test, so use
+it for rows that need no fixtures of their own; fixtures of the test are shared by its rows.
 """
 
 import inspect
@@ -48,7 +48,7 @@ def each_row(names: str | Sequence[str], values: Iterable[Any], ids: Ids = None)
         if missing:
             raise TypeError(f"{test.__qualname__} has no argument {', '.join(missing)}")
         fixtures = [one for name, one in signature.parameters.items() if name not in arguments]
-        # Read by pytest instead of the arguments of the test: what is left are fixtures.
+        # Read by pytest instead of the parameters of the test: the remaining ones are fixtures.
         setattr(run, "__signature__", signature.replace(parameters=fixtures))  # noqa: B010
         return run
 
@@ -64,12 +64,12 @@ class Row(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the report calls it: its id, or else its place and its values."""
+        """The name in the report: its id, or its index and its values."""
         return str(self.id) if self.id is not None else f"{self.number}: {self.arguments!r:.200}"
 
 
 class Failures:
-    """The rows of one test that failed."""
+    """The failed rows of one test."""
 
     def __init__(self, total: int) -> None:
         self._total = total
@@ -77,7 +77,7 @@ class Failures:
         self._row: Row | str = ""
 
     def of(self, row: "Row | str") -> "Failures":
-        """Run a row, or a case of that name, as `with failures.of(row):`."""
+        """Run a row, or a case of that name: `with failures.of(row):`."""
         self._row = row
         return self
 
@@ -96,7 +96,7 @@ class Failures:
         return True
 
     def report(self) -> None:
-        """Fail if any row did."""
+        """Fail if any row has failed."""
         if not self._total:
             pytest.fail("the table has no rows")
         if len(self._found) == 1:

@@ -1,4 +1,4 @@
-"""Which tests `make check` runs."""
+"""Selection of the tests that `make check` runs."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def affected(tree: Path, *names: str) -> dict[str, int]:
     return {file.name: distance for file, distance in found.items()}
 
 
-def test_tests_are_found_through_imports_and_names_of_modules(tree: Path) -> None:
+def test_tests_are_found_through_imports_and_module_names(tree: Path) -> None:
     assert affected(tree, "package/base.py") == {"test_base.py": 1, "test_registry.py": 3}
     assert affected(tree, "package/registry.py") == {"test_registry.py": 1}
 
@@ -45,12 +45,12 @@ def test_a_conftest_affects_every_test_below_it(tree: Path) -> None:
     assert affected(tree, "package/alone.py") == every
 
 
-def test_a_changed_test_and_the_tests_beside_a_changed_file_are_affected(tree: Path) -> None:
+def test_a_changed_test_and_the_tests_next_to_a_changed_file_are_affected(tree: Path) -> None:
     assert affected(tree, "checks/test_base.py") == {"test_base.py": 0}
     assert affected(tree, "checks/below/data.json") == {"test_other.py": 1}
 
 
-def test_the_nearest_are_chosen_until_the_time_is_used_up() -> None:
+def test_the_nearest_tests_are_selected_up_to_the_time_limit() -> None:
     near, far, changed = (
         ROOT / "tests" / name for name in ("test_near.py", "test_far.py", "test_changed.py")
     )

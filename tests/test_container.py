@@ -1,4 +1,4 @@
-"""The container file, without an engine: what it copies is there, what it starts is found healthy."""
+"""The container file, checked without an engine: the copied files exist, and the server is healthy."""
 
 import json
 import os
@@ -20,7 +20,7 @@ ADDRESS = re.compile(r"Partita is at (http://\S+)")
 
 
 def instructions() -> list[tuple[str, str]]:
-    """Every instruction of the file with its arguments, in order."""
+    """Return every instruction of the file with its arguments, in order."""
     text = re.sub(r"\\\n\s*", " ", (ROOT / "Containerfile").read_text())
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines)]
@@ -31,7 +31,7 @@ def last(name: str) -> str:
 
 
 def command_of(text: str) -> list[str]:
-    """The words of a command in JSON, with this environment's programs in the place of the image's."""
+    """Return a command in JSON form, with programs of this environment instead of those of the image."""
     words: list[str] = json.loads(text[text.index("[") :])
     folder = Path(sys.executable).parent
     return [str(folder / words[0]), *words[1:]]
@@ -53,8 +53,8 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def surroundings(tmp_path: Path) -> dict[str, str]:
-    """The environment the image has, but for its folder and for who may knock."""
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Return the environment of the image, except for its folder and allowed host names."""
     told = dict(pair.split("=", 1) for pair in shlex.split(last("ENV")))
     here = {"PARTITA_HOST": "127.0.0.1", "PARTITA_PORT": str(free_port()), "HOME": str(tmp_path)}
     assert told.keys() >= {"PARTITA_HOST", "PARTITA_PORT", "PARTITA_STORE"}
@@ -63,9 +63,9 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def started(surroundings: dict[str, str]) -> Generator[subprocess.Popen[str], None, None]:
+def started(environment: dict[str, str]) -> Generator[subprocess.Popen[str], None, None]:
     command = command_of(last("CMD"))
-    with subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             assert ADDRESS.match(process.stdout.readline())
@@ -74,12 +74,12 @@ def started(surroundings: dict[str, str]) -> Generator[subprocess.Popen[str], No
             process.kill()
 
 
-def is_healthy(surroundings: dict[str, str]) -> bool:
+def is_healthy(environment: dict[str, str]) -> bool:
     check = command_of(last("HEALTHCHECK"))
-    return subprocess.run(check, env=surroundings, capture_output=True, check=False).returncode == 0
+    return subprocess.run(check, env=environment, capture_output=True, check=False).returncode == 0
 
 
-def test_everything_that_is_copied_is_there_and_reaches_the_builder() -> None:
+def test_all_copied_files_exist_and_are_sent_to_the_builder() -> None:
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     kept = [line.removeprefix("!") for line in ignored if line.startswith("!")]
     for source in copied():
@@ -87,13 +87,13 @@ def test_everything_that_is_copied_is_there_and_reaches_the_builder() -> None:
         assert any(fnmatch(source, name) or source.startswith(f"{name}/") for name in kept), source
 
 
-def test_what_the_container_starts_is_found_healthy_until_it_is_stopped(
-    surroundings: dict[str, str], tmp_path: Path
+def test_the_started_server_is_healthy_until_it_is_stopped(
+    environment: dict[str, str], tmp_path: Path
 ) -> None:
-    assert not is_healthy(surroundings)
-    with started(surroundings) as process:
-        assert is_healthy(surroundings)
+    assert not is_healthy(environment)
+    with started(environment) as process:
+        assert is_healthy(environment)
         process.send_signal(signal.SIGTERM)
         process.wait(20)
-    assert not is_healthy(surroundings)
+    assert not is_healthy(environment)
     assert (tmp_path / "partita.db").exists()

@@ -1,4 +1,4 @@
-"""What `pip install partita` brings, without extras: its size, and what is loaded of it."""
+"""The plain install without extras: its size, and the modules it loads."""
 
 import re
 import subprocess
@@ -20,14 +20,14 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 MOST_PACKAGES = 29
 MOST_MEGABYTES = 120
 BLOCK = 4096
-"""Files take up whole blocks of the disk."""
+"""Files use whole blocks of the disk."""
 
 BYTECODE = 1.3
-"""How large the bytecode of a module is, measured by its source."""
+"""The estimated size of the bytecode of a module, relative to its source."""
 
 
 def closure(requirements: list[str]) -> dict[str, Distribution]:
-    """The packages that some requirements install here, directly or through others."""
+    """Return the installed packages that some requirements need, directly or through others."""
     found: dict[str, Distribution] = {}
     waiting = [Requirement(text) for text in requirements]
     seen: set[tuple[str, str]] = set()
@@ -52,7 +52,7 @@ def needed_by(package: Distribution, extra: str) -> Iterator[Requirement]:
 
 
 def megabytes(files: Iterator[Path]) -> float:
-    """What files take up on the disk, together with the bytecode that pip compiles."""
+    """Return the disk space of files, including the bytecode that pip compiles."""
     sizes = ((file.stat().st_size, file.suffix == ".py") for file in files)
     blocks = sum(-(-size // BLOCK) * (1 + BYTECODE if is_source else 1) for size, is_source in sizes)
     return blocks * BLOCK / 2**20
@@ -68,7 +68,7 @@ def own_files() -> Iterator[Path]:
     return (file for file in (ROOT / "src").rglob("*") if file.is_file() and file.suffix != ".pyc")
 
 
-def test_the_plain_install_stays_small() -> None:
+def test_the_plain_install_is_small() -> None:
     packages = closure(PROJECT["dependencies"])
     sizes = {name: megabytes(files_of(package)) for name, package in packages.items()}
     sizes["partita"] = megabytes(own_files())
@@ -96,7 +96,7 @@ print(*sorted({name.partition(".")[0] for name, file in new.items() if file and 
 """
 
 
-def test_formats_load_no_third_party_package_but_msgspec() -> None:
+def test_formats_load_no_third_party_package_except_msgspec() -> None:
     done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True)
     # msgspec imports typing_extensions if it is installed.
     assert set(done.stdout.split()) - {"typing_extensions"} == {"msgspec"}
@@ -114,7 +114,7 @@ def test_a_missing_package_is_reported_with_the_command_that_installs_it() -> No
         raise ImportError
 
 
-def test_every_extra_that_is_named_exists() -> None:
+def test_every_mentioned_extra_exists() -> None:
     named = re.compile(r"partita\[([a-z,]+)\]")
     files = [
         *(ROOT / "src").rglob("*.py"),

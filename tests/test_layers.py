@@ -1,4 +1,4 @@
-"""Imports point one way, and nothing heavy is loaded before it is used."""
+"""Imports only point to lower layers, and heavy modules are loaded on demand."""
 
 import ast
 import subprocess
@@ -29,7 +29,7 @@ LAYERS = (
     "cli",
 )
 RANK = {name: rank for rank, name in enumerate(LAYERS)} | {"store": LAYERS.index("logs")}
-BESIDE = {
+OUTSIDE_LAYERS = {
     "__main__": "cli",
     "agents": "runtime",
     "chunks": "types",
@@ -38,21 +38,21 @@ BESIDE = {
     "replay": "runtime",
     "testing": "cli",
 }
-"""Packages outside of the layers, and the layer whose imports they may have."""
+"""Packages outside the layers, and the layer whose imports they may have."""
 
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Where the syntax tree has statements in a statement."""
+"""Fields of the syntax tree with nested statements."""
 
 HEAVY = ("pydantic", "rich", "click", "ada_url", "jsonschema_rs", "asyncio", "sqlalchemy", "starlette")
 
 
 def layer_of(module: str) -> str:
     name = module.split(".")[1] if "." in module else ""
-    return BESIDE.get(name, name)
+    return OUTSIDE_LAYERS.get(name, name)
 
 
 def imports(source: str, module: str) -> Iterator[tuple[int, str]]:
-    """Every module that the source of a module imports, by its absolute name, with the line."""
+    """Return every module that a source imports, by its absolute name, with the line."""
     for node in nodes(source):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -67,12 +67,12 @@ def imports(source: str, module: str) -> Iterator[tuple[int, str]]:
 
 @cache
 def nodes(source: str) -> Sequence[ast.Import | ast.ImportFrom]:
-    """The statements of a source that import something."""
+    """Return the import statements of a source."""
     return list(importing(ast.parse(source).body))
 
 
 def importing(statements: Sequence[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports among statements and in the blocks of them."""
+    """Return the imports among statements and in their blocks."""
     for statement in statements:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             yield statement
@@ -81,7 +81,7 @@ def importing(statements: Sequence[ast.AST]) -> Iterator[ast.Import | ast.Import
 
 
 def violations(source: str, module: str) -> list[str]:
-    """The imports of a module that point against the layers."""
+    """Return the imports of a module that point to higher layers."""
     return sorted(
         {
             f"line {line} imports {other}"
@@ -116,18 +116,18 @@ AGAINST = {
 
 
 @each_row(("source", "module"), AGAINST.items(), ids=AGAINST)
-def test_an_import_against_the_layers_is_found(source: str, module: str) -> None:
+def test_an_import_of_a_higher_layer_is_found(source: str, module: str) -> None:
     assert violations(source, module)
 
 
-def test_a_relative_import_stays_in_its_folder() -> None:
+def test_relative_imports_stay_in_their_folder() -> None:
     for name, path in MODULES.items():
         for node in nodes(path.read_text()):
             if isinstance(node, ast.ImportFrom):
                 assert node.level <= 1, f"{name}:{node.lineno} climbs out of its folder"
 
 
-def test_importing_the_package_loads_nothing_heavy() -> None:
+def test_importing_the_package_loads_no_heavy_module() -> None:
     code = f"import sys, partita; print([name for name in {HEAVY!r} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

@@ -1,4 +1,4 @@
-"""What is built: a wheel with the page in it, or one that says that it has none."""
+"""Built packages: a wheel with the web UI, or one that reports that it has none."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ echo "<!doctype html>made" > ../src/partita/server/page/built/index.html
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout as a build sees it, without a page, and with little of everything else."""
+    """Return a checkout as a build sees it, without a built web UI and with only some other files."""
     place = tmp_path / "partita"
     place.mkdir()
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md"):
@@ -38,13 +38,13 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def build(checkout: Path, target: str, folder: Path | None = None) -> tuple[Path, str]:
-    """What a build made, and what it said; `folder` holds the only programs there are."""
+    """Return the built file and the output; `folder` has the only available programs."""
     shutil.rmtree(checkout / "dist", ignore_errors=True)
-    surroundings = {**os.environ, "PATH": str(folder or checkout / "nothing"), "PYTHONWARNINGS": ""}
+    environment = {**os.environ, "PATH": str(folder or checkout / "nothing"), "PYTHONWARNINGS": ""}
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", target],
         cwd=checkout,
-        env=surroundings,
+        env=environment,
         capture_output=True,
         text=True,
         check=True,
@@ -58,13 +58,13 @@ def names(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
-def test_a_wheel_without_npm_says_that_it_has_no_page(checkout: Path) -> None:
-    wheel, said = build(checkout, "wheel")
-    assert "npm is not there, so this build has no web page" in said
+def test_a_wheel_without_npm_reports_that_it_has_no_web_ui(checkout: Path) -> None:
+    wheel, output = build(checkout, "wheel")
+    assert "npm is not there, so this build has no web page" in output
     assert not any("built" in name for name in names(wheel))
 
 
-def test_a_wheel_builds_the_page_when_npm_is_there(checkout: Path, tmp_path: Path) -> None:
+def test_a_wheel_builds_the_web_ui_if_npm_is_available(checkout: Path, tmp_path: Path) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
     npm = programs / "npm"
@@ -76,19 +76,19 @@ def test_a_wheel_builds_the_page_when_npm_is_there(checkout: Path, tmp_path: Pat
     assert "partita/server/page/built/index.html" in names(wheel)
 
 
-def test_a_page_that_is_there_is_taken(checkout: Path) -> None:
+def test_an_existing_web_ui_is_included(checkout: Path) -> None:
     (checkout / PAGE / "assets").mkdir(parents=True)
     (checkout / PAGE / "assets" / "index-1.js").write_text("1")
     (checkout / PAGE / "index.html").write_text("<!doctype html>")
-    wheel, said = build(checkout, "wheel")
+    wheel, output = build(checkout, "wheel")
     assert {
         "partita/server/page/built/index.html",
         "partita/server/page/built/assets/index-1.js",
     } <= names(wheel)
-    assert "npm" not in said
+    assert "npm" not in output
 
 
-def test_an_sdist_has_what_the_page_is_made_of(checkout: Path) -> None:
+def test_an_sdist_contains_the_sources_of_the_web_ui(checkout: Path) -> None:
     (checkout / "web" / "node_modules" / "react").mkdir(parents=True)
     (checkout / "web" / "node_modules" / "react" / "index.js").touch()
     (checkout / "web" / "src" / "main.tsx").touch()
@@ -100,17 +100,17 @@ def test_an_sdist_has_what_the_page_is_made_of(checkout: Path) -> None:
     assert not any("node_modules" in name for name in held)
 
 
-def test_a_page_from_elsewhere_is_taken_where_its_sources_are_not(checkout: Path) -> None:
+def test_a_downloaded_web_ui_is_included_if_its_sources_are_missing(checkout: Path) -> None:
     (checkout / PAGE).mkdir(parents=True)
     (checkout / PAGE / "index.html").write_text("<!doctype html>")
     shutil.rmtree(checkout / "web")
-    wheel, said = build(checkout, "wheel")
+    wheel, output = build(checkout, "wheel")
     assert "partita/server/page/built/index.html" in names(wheel)
-    assert "npm" not in said
+    assert "npm" not in output
 
 
 @pytest.mark.parametrize("target", ["wheel", "sdist"])
-def test_a_build_is_the_same_at_another_place_and_time(checkout: Path, tmp_path: Path, target: str) -> None:
+def test_builds_are_reproducible(checkout: Path, tmp_path: Path, target: str) -> None:
     (checkout / PAGE).mkdir(parents=True)
     (checkout / PAGE / "index.html").write_text("<!doctype html>")
     first, _ = build(checkout, target)
@@ -125,7 +125,7 @@ def test_a_build_is_the_same_at_another_place_and_time(checkout: Path, tmp_path:
     assert second.read_bytes() == first.read_bytes()
 
 
-def test_a_wheel_has_all_that_the_program_needs(tmp_path: Path) -> None:
+def test_a_wheel_has_all_files_that_the_program_needs(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     nothing = {**os.environ, "PATH": str(tmp_path / "nothing"), "PYTHONWARNINGS": ""}
     subprocess.run(command, cwd=ROOT, env=nothing, capture_output=True, check=True)

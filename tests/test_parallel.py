@@ -1,4 +1,4 @@
-"""Tests that run in several processes are reported as those that run in one."""
+"""Tests that run in several processes are reported like tests in one process."""
 
 import re
 import subprocess
@@ -53,8 +53,8 @@ def test_large(number):
 """
 
 
-def told_by_pytest(folder: Path, *options: str, **files: str) -> tuple[int, str]:
-    """How pytest ends with these modules, and what it prints."""
+def run_pytest(folder: Path, *options: str, **files: str) -> tuple[int, str]:
+    """Return the exit code and the output of pytest for these modules."""
     for name, text in files.items():
         (folder / f"test_{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\n")
@@ -70,40 +70,40 @@ def told_by_pytest(folder: Path, *options: str, **files: str) -> tuple[int, str]
     return result.returncode, result.stdout + result.stderr
 
 
-def test_what_passes_and_what_fails_is_reported(tmp_path: Path) -> None:
-    code, told = told_by_pytest(tmp_path, "--workers=3", good=GOOD, bad=BAD)
+def test_passed_and_failed_tests_are_reported(tmp_path: Path) -> None:
+    code, told = run_pytest(tmp_path, "--workers=3", good=GOOD, bad=BAD)
     assert code == 1
     assert "1 failed, 31 passed" in told
     assert "what it printed" in told
     assert "assert 1 == 2" in told
 
 
-def test_a_process_that_is_killed_fails_its_test_and_no_other(tmp_path: Path) -> None:
-    code, told = told_by_pytest(tmp_path, "--workers=2", killed=KILLED)
+def test_a_killed_process_fails_only_its_current_test(tmp_path: Path) -> None:
+    code, told = run_pytest(tmp_path, "--workers=2", killed=KILLED)
     assert code == 1
     assert "1 failed, 2 passed" in told
     assert re.search(r"test_that_kills_its_process.*\n.*the process that ran it ended with -9", told)
 
 
 def test_a_large_process_is_replaced(tmp_path: Path) -> None:
-    code, told = told_by_pytest(tmp_path, "--workers=1", large=LARGE)
+    code, told = run_pytest(tmp_path, "--workers=1", large=LARGE)
     assert (code, "40 passed" in told) == (0, True), told
 
 
-def test_it_stops_at_the_first_failure_if_asked_to(tmp_path: Path) -> None:
-    code, told = told_by_pytest(tmp_path, "--workers=1", "-x", bad=BAD, good=GOOD.replace("30", "300"))
+def test_it_stops_at_the_first_failure_on_request(tmp_path: Path) -> None:
+    code, told = run_pytest(tmp_path, "--workers=1", "-x", bad=BAD, good=GOOD.replace("30", "300"))
     assert code == 1
     assert "stopping after 1 failures" in told
     assert "300 passed" not in told
 
 
-def test_without_tests_it_ends_as_without_workers(tmp_path: Path) -> None:
-    code, told = told_by_pytest(tmp_path, "--workers=2", "-knothing", good=GOOD)
+def test_without_tests_the_exit_code_is_that_of_pytest(tmp_path: Path) -> None:
+    code, told = run_pytest(tmp_path, "--workers=2", "-knothing", good=GOOD)
     assert code == 5
     assert "31 deselected" in told
 
 
-def test_an_error_of_collecting_is_reported(tmp_path: Path) -> None:
-    code, told = told_by_pytest(tmp_path, "--workers=2", good=GOOD, broken="import nothing_of_this_name")
+def test_a_collection_error_is_reported(tmp_path: Path) -> None:
+    code, told = run_pytest(tmp_path, "--workers=2", good=GOOD, broken="import nothing_of_this_name")
     assert code == 2
     assert "nothing_of_this_name" in told

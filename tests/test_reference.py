@@ -47,7 +47,7 @@ FILES = {
 """The contents of the files that the commands send."""
 
 ENDLESS = {"/api/feed": {"seconds": "0.01"}}
-"""Parameters that end the responses which otherwise do not end."""
+"""Parameters that end otherwise endless responses."""
 
 
 async def send(client: httpx.AsyncClient, command: str) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""`each_row` calls a test with every row, and reports each row that fails."""
+"""`each_row` calls a test with every row and reports each failure."""
 
 import inspect
 from typing import Any
@@ -22,7 +22,7 @@ def test_every_row_is_called_and_every_failure_is_reported() -> None:
     assert [error.__notes__ for error in caught.value.exceptions] == [["row: a"], ["row: c"]]
 
 
-def test_a_single_failure_is_raised_as_it_is() -> None:
+def test_a_single_failure_is_raised_unchanged() -> None:
     @each_row("number", [1, 2], ids="number {}".format)
     def check(number: int) -> None:
         if number == 2:
@@ -64,7 +64,7 @@ async def test_coroutines_are_awaited() -> None:
     assert called == [1, 2]
 
 
-def test_tables_multiply_and_fixtures_are_passed_on() -> None:
+def test_tables_multiply_and_fixtures_are_passed() -> None:
     called: list[tuple[Any, ...]] = []
 
     @each_row("number", [1, 2])
@@ -89,7 +89,7 @@ def test_a_table_without_rows_fails() -> None:
     "wrong",
     [{"names": "other"}, {"ids": ["a", "b"]}, {"values": [pytest.param(1, marks=[pytest.mark.skip])]}],
 )
-def test_a_wrong_table_is_refused(wrong: dict[str, Any]) -> None:
+def test_an_invalid_table_is_refused(wrong: dict[str, Any]) -> None:
     def check(number: int) -> None: ...
 
     table: dict[str, Any] = {"names": "number", "values": [1], **wrong}

@@ -1,4 +1,4 @@
-"""What the whole tree must not hold, and files that must say the same."""
+"""Rules about the text of tracked files, and files that must be consistent."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ def tracked() -> list[Path]:
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
-def test_lock_files_hold_no_addresses() -> None:
+def test_lock_files_contain_no_urls() -> None:
     locks = [path for path in tracked() if path.name in ("pnpm-lock.yaml", "constraints.txt")]
     assert locks
     for path in locks:
@@ -29,6 +29,6 @@ def test_constraints_pin_every_package() -> None:
         assert re.fullmatch(r"[\w.\-]+==[\w.\-+]+", line), line
 
 
-def test_the_changelog_is_open() -> None:
+def test_the_changelog_has_a_section_for_this_version_or_for_unreleased_changes() -> None:
     text = (ROOT / "CHANGELOG.md").read_text()
     assert "## [Unreleased]" in text or f"## [{__version__}]" in text

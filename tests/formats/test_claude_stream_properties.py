@@ -31,7 +31,7 @@ from tests.formats.claude_turns import (
     user,
     whole,
 )
-from tests.strategies import json_values, spoil
+from tests.strategies import damage_value, json_values
 from tests.tables import each_row
 
 UNFINISHED = {"input-streaming", "input-available", "approval-requested", "approval-responded"}
@@ -72,7 +72,7 @@ def damaged(draw: st.DrawFn) -> Json:
         event.pop("uuid", None)  # with it, a message that comes again is passed over
     if draw(st.integers(0, 3)) == 0:
         return event
-    return spoil(draw, event)
+    return damage_value(draw, event)
 
 
 @given(events=st.lists(damaged() | st.sampled_from(EVENTS) | json_values(3), max_size=25))
