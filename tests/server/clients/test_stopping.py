@@ -87,9 +87,9 @@ async def statuses(store: Store) -> list[str]:
     return [run.status for run in (await store.runs.list(RunFilter(thread_id="harbour"))).items[::-1]]
 
 
-async def until_statuses(store: Store, *wanted: str) -> None:
+async def until_statuses(store: Store, *expected_statuses: str) -> None:
     async with asyncio.timeout(10):
-        while await statuses(store) != list(wanted):
+        while await statuses(store) != list(expected_statuses):
             await asyncio.sleep(0.01)
 
 

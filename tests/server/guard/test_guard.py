@@ -153,7 +153,7 @@ async def test_secrets_are_neither_logged_nor_sent(caplog: pytest.LogCaptureFixt
     def broken(connection: Connection) -> str:
         raise ValueError(f"cannot read {connection.headers['authorization']}")
 
-    said: list[bytes] = []
+    sent_bodies: list[bytes] = []
     for guard, _ in (
         guarded(UserAuth(broken)),
         guarded(Somebody(None)),
@@ -166,12 +166,12 @@ async def test_secrets_are_neither_logged_nor_sent(caplog: pytest.LogCaptureFixt
             ("GET", "/x", [(b"origin", b"https://" + SECRET.encode())]),
         ):
             own = [HOST, (b"authorization", b"Bearer " + SECRET.encode()), *headers]
-            said.append((await ask(guard, scope_of(method, path, own), [b"{}"])).body)
+            sent_bodies.append((await ask(guard, scope_of(method, path, own), [b"{}"])).body)
     assert SECRET not in caplog.text
-    assert not any(SECRET.encode() in body for body in said)
+    assert not any(SECRET.encode() in body for body in sent_bodies)
     assert "ValueError during authentication" in caplog.text
     assert "in broken" in caplog.text  # the log has the location
-    assert b"urn:uuid:" in said[0]
+    assert b"urn:uuid:" in sent_bodies[0]
 
 
 async def test_web_sockets_are_refused() -> None:

@@ -98,8 +98,8 @@ async def test_a_message_of_two_runs_has_the_events_of_both(client: httpx.AsyncC
     await store.messages.save([ask("q1"), answer("a1", run_id=runs[1])], thread_id="t")
     first = await raw(client, "a1", "limit=1")
     rest = await raw(client, "a1", f"limit=1&cursor={first['next']}")
-    told = [*first["items"], *rest["items"]]
-    assert [(item["runId"], item["raw"]) for item in told] == [
+    all_items = [*first["items"], *rest["items"]]
+    assert [(item["runId"], item["raw"]) for item in all_items] == [
         (runs[0], "asks\n"),
         (runs[1], "goes on\n"),
     ]

@@ -68,5 +68,5 @@ async def test_search_scores_do_not_depend_on_data_of_other_owners(store: Store)
 async def _store_messages(store: Store, owner: str, *words: str) -> None:
     own = store.scoped(owner)
     await own.threads.create("t")
-    said = [UserMessage(id=f"m{number}", content=text) for number, text in enumerate(words)]
-    await own.messages.save(said, thread_id="t")
+    user_messages = [UserMessage(id=f"m{number}", content=text) for number, text in enumerate(words)]
+    await own.messages.save(user_messages, thread_id="t")

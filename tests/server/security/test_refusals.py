@@ -254,6 +254,11 @@ async def test_only_configured_origins_are_allowed(store: Store) -> None:
             )
             assert _statuses(refused) == (403, 403)
             assert "access-control-allow-origin" not in refused.headers
-        asked = await connection.ask(get(b"/api/threads", HOST + b"Origin: " + PAGE.encode() + b"\r\n"))
-        assert (asked.status, asked.headers["access-control-allow-origin"]) == (200, PAGE)
-        assert "origin" in asked.headers["vary"].lower()
+        allowed_response = await connection.ask(
+            get(b"/api/threads", HOST + b"Origin: " + PAGE.encode() + b"\r\n")
+        )
+        assert (allowed_response.status, allowed_response.headers["access-control-allow-origin"]) == (
+            200,
+            PAGE,
+        )
+        assert "origin" in allowed_response.headers["vary"].lower()

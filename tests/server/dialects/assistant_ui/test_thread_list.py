@@ -110,8 +110,8 @@ async def test_a_title_is_generated_from_the_first_question(client: httpx.AsyncC
 
 async def test_an_existing_title_is_kept(client: httpx.AsyncClient) -> None:
     await make(client, id="t1", title="Lamps")
-    said = {"messages": [{"role": "user", "parts": [{"type": "text", "text": "How tall?"}]}]}
-    assert (await client.post(f"{API}/t1/title", json=said)).json() == {"title": "Lamps"}
+    title_messages = {"messages": [{"role": "user", "parts": [{"type": "text", "text": "How tall?"}]}]}
+    assert (await client.post(f"{API}/t1/title", json=title_messages)).json() == {"title": "Lamps"}
 
 
 TITLE_REQUESTS: dict[str, tuple[list[object], str]] = {
@@ -129,9 +129,9 @@ TITLE_REQUESTS: dict[str, tuple[list[object], str]] = {
 
 
 async def test_a_client_may_send_the_messages_for_the_title(client: httpx.AsyncClient) -> None:
-    for name, (said, title) in TITLE_REQUESTS.items():
+    for name, (title_messages, title) in TITLE_REQUESTS.items():
         place = f"{API}/{(await make(client))['id']}"
-        given = await client.post(f"{place}/title", json={"messages": said})
+        given = await client.post(f"{place}/title", json={"messages": title_messages})
         assert given.json() == {"title": title}, name
         assert (await client.get(place)).json().get("title", "") == title, name
 
