@@ -16,7 +16,7 @@ continues until its step ends, whatever is in between. It differs where the pack
 Data and annotations before anything else wait for the next line, which may have the id.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
@@ -337,49 +337,6 @@ class DataStreamDecoder:
             raise _misfit("h", "providerMetadata", "an object", metadata)
         id_, url = rest.pop("id"), rest.pop("url")
         return [SourceUrlChunk(id_, url, title, metadata, extra=keep_fields(rest, SourceUrlChunk))]
-
-
-class DataStreamReader:
-    """Converts bytes, which may be cut anywhere, to chunks.
-
-    An error is raised after everything before it was returned: by the call that found it, or by the next one
-    if that call had chunks to return. After an error every call raises it again; the decoder's own `finish`
-    still ends what is open.
-    """
-
-    def __init__(self, decoder: DataStreamDecoder | None = None) -> None:
-        self.decoder = DataStreamDecoder() if decoder is None else decoder
-        self._line: list[bytes] = []  # pieces of the line so far
-        self._failure: StreamError | None = None
-
-    def feed(self, data: bytes) -> list[Chunk]:
-        """Return the chunks of the lines that `data` completes."""
-        first, *others = data.split(b"\n")
-        self._line.append(first)
-        if not others:
-            return self._take([])
-        lines = [b"".join(self._line), *others[:-1]]
-        self._line = [others[-1]]
-        return self._take(lines)
-
-    def finish(self) -> list[Chunk]:
-        """Return the chunks of the last line, if nothing ended it, and those that end what is open."""
-        rest = b"".join(self._line)
-        self._line = []
-        return [*self._take([rest] if rest else []), *self.decoder.finish()]
-
-    def _take(self, lines: Sequence[bytes]) -> list[Chunk]:
-        if self._failure is not None:
-            raise self._failure
-        chunks: list[Chunk] = []
-        try:
-            for line in lines:
-                chunks += self.decoder.feed(line)
-        except StreamError as error:
-            self._failure = error
-            if not chunks:
-                raise
-        return chunks
 
 
 def _list_in(metadata: Json, name: str) -> list[Json]:
