@@ -42,7 +42,7 @@ class Reading(NamedTuple):
         return [part for answer in self.answers for part in answer.parts if isinstance(part, ToolCallPart)]
 
     @property
-    def puzzles(self) -> dict[str, int]:
+    def unknown_records(self) -> dict[str, int]:
         return {finding.what: finding.times for finding in self.builder.unknown_records}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats.claude_code.blocks import READERS, block_chunks, server_of
+from partita.formats.claude_code.blocks import READERS, block_chunks, mcp_metadata
 from partita.formats.claude_code.user_content import content_part
 from partita.types.chunks import (
     Chunk,
@@ -238,19 +238,19 @@ UNKNOWN: dict[str, JsonObject] = {
 
 
 @each_row("raw", UNKNOWN.values(), ids=UNKNOWN)
-def test_what_is_not_understood_is_left_to_the_caller(raw: JsonObject) -> None:
+def test_an_unknown_block_is_left_to_the_caller(raw: JsonObject) -> None:
     assert block_chunks(raw, "7") is None
 
 
-def test_given_metadata_stands_beside_that_of_the_block() -> None:
+def test_given_metadata_is_kept_with_that_of_the_block() -> None:
     chunks = block_chunks({"type": "thinking", "thinking": "", "signature": "S"}, "7", {"mine": {}})
     assert chunks is not None
     assert chunks[0] == ReasoningStart("7", {"mine": {}, "anthropic": {"signature": "S"}})
 
 
 @each_row("name", ["Oven", "mcp__kitchen", "mcp_kitchen__oven"])
-def test_other_names_have_no_server(name: str) -> None:
-    assert server_of(name) is None
+def test_other_tool_names_have_no_server(name: str) -> None:
+    assert mcp_metadata(name) is None
 
 
 MEDIA: dict[str, tuple[JsonObject, ImagePart | FilePart | ForeignPart]] = {

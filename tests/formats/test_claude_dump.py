@@ -41,7 +41,7 @@ conversations = st.lists(canonical.messages(), max_size=4)
 
 
 @given(messages=conversations)
-def test_any_messages_become_a_session_that_can_be_gone_on_from(messages: list[Message]) -> None:
+def test_any_messages_become_a_session_that_can_be_continued(messages: list[Message]) -> None:
     check(dump(messages).payload)
 
 
@@ -57,7 +57,7 @@ def test_texts_and_calls_survive(messages: list[Message]) -> None:
 
 
 @given(messages=st.lists(canonical.messages(canonical.BROKEN_STRINGS), max_size=3))
-def test_what_was_written_is_written_again_as_it_is(messages: list[Message]) -> None:
+def test_a_written_session_is_written_back_unchanged(messages: list[Message]) -> None:
     once = dump(messages).payload
     loaded = load(once).messages
     assert dump(loaded) == Dumped(once)
@@ -99,7 +99,7 @@ def told(records: Sequence[Json]) -> list[Json]:
 
 
 @given(data=st.data())
-def test_envelopes_that_do_not_fit_do_no_harm(data: st.DataObject) -> None:
+def test_unexpected_envelopes_are_accepted(data: st.DataObject) -> None:
     messages = data.draw(st.lists(canonical.messages(), min_size=1, max_size=3))
     marked = [
         _came_from({**record, **data.draw(MARKS)} if is_object(record) else record, message)

@@ -54,7 +54,7 @@ def all_messages(log: ParsedLog) -> list[Message]:
 
 
 @each_row("path", FILES)
-def test_every_line_comes_back_in_its_place(path: Path) -> None:
+def test_every_line_is_written_back_in_its_position(path: Path) -> None:
     once = dump(all_messages(read(path))).payload
     assert kept(once) == kept(values(path))
     linked = [record for record in once if is_object(record)]
@@ -66,7 +66,7 @@ def test_every_line_comes_back_in_its_place(path: Path) -> None:
 
 
 @each_row("path", AGENTS)
-def test_sub_agents_come_back_too(path: Path) -> None:
+def test_sub_agents_are_written_back(path: Path) -> None:
     log = parse_log_file(path)
     written = dump_agents(log.messages)
     for agent in agent_files(log_format("claude-code-log"), path):

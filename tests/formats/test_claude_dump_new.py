@@ -44,7 +44,7 @@ ROLL = "data:image/png;base64,aGk="
 THREAD = "0b5a1f0e-7d5c-4c1e-9a51-2f6a8f1f6f10"
 
 
-def test_an_answer_is_a_line_a_block_and_results_stand_behind_it() -> None:
+def test_a_response_has_a_line_for_each_block_followed_by_results() -> None:
     turn = answer(
         StepStartPart(),
         TextPart("Heating."),
@@ -75,7 +75,7 @@ def test_an_answer_is_a_line_a_block_and_results_stand_behind_it() -> None:
     assert session[1]["message"]["model"] == "baker"
 
 
-def test_usage_is_told_once_in_the_words_of_the_api() -> None:
+def test_usage_is_written_once_with_the_names_of_the_api() -> None:
     used = Usage(
         input_tokens=100, cached_input_tokens=60, cache_write_tokens=30, output_tokens=7, reasoning_tokens=2
     )
@@ -120,7 +120,9 @@ OUTPUTS: dict[str, tuple[ToolOutput, Json, bool]] = {
 
 
 @each_row(("output", "content", "is_error"), OUTPUTS.values(), ids=OUTPUTS)
-def test_an_output_is_a_result_that_the_api_takes(output: ToolOutput, content: Json, is_error: bool) -> None:
+def test_an_output_is_a_result_that_the_api_accepts(
+    output: ToolOutput, content: Json, is_error: bool
+) -> None:
     session = records(answer(call(output=output)))
     check(session)
     (block,) = blocks(session[1])
@@ -137,7 +139,7 @@ SAME: tuple[ToolOutput, ...] = (
 
 
 @each_row("output", SAME, ids=lambda output: type(output).__name__)
-def test_outputs_are_read_as_what_they_were(output: ToolOutput) -> None:
+def test_outputs_are_read_back_with_their_types(output: ToolOutput) -> None:
     (message,) = load(records(answer(call(output=output)))).messages
     (part,) = (part for part in message.content.parts if isinstance(part, ToolCallPart))
     assert part.output is not None
@@ -193,14 +195,14 @@ IDS: dict[str, tuple[str, bool]] = {
 
 
 @each_row(("id_", "stays"), IDS.values(), ids=IDS)
-def test_the_id_of_a_call_is_one_that_the_api_takes(id_: str, stays: bool) -> None:
+def test_the_id_of_a_call_is_one_that_the_api_accepts(id_: str, stays: bool) -> None:
     session = records(answer(call(id_, TextOutput("x"))))
     check(session)
     assert (blocks(session[0])[0]["id"] == id_) is stays
     assert session == records(answer(call(id_, TextOutput("x"))))
 
 
-def test_two_calls_of_one_id_are_told_apart() -> None:
+def test_two_calls_with_the_same_id_get_different_ids() -> None:
     session = records(answer(call("c1", TextOutput("a"))), answer(call("c1", TextOutput("b"))))
     check(session)
     outputs = [
@@ -225,7 +227,7 @@ SIGNED: dict[str, tuple[JsonObject, JsonObject | None]] = {
 
 
 @each_row(("metadata", "block"), SIGNED.values(), ids=SIGNED)
-def test_reasoning_arrives_if_it_is_signed(metadata: JsonObject, block: JsonObject | None) -> None:
+def test_signed_reasoning_is_written(metadata: JsonObject, block: JsonObject | None) -> None:
     dumped = dump([answer(ReasoningPart("hm", provider_metadata=metadata), TextPart("Yes"))])
     kinds = [blocks(record)[0] for record in dumped.payload]
     assert kinds == [*([] if block is None else [block]), {"type": "text", "text": "Yes"}]
@@ -283,7 +285,7 @@ FILES: dict[str, tuple[ImagePart | FilePart, JsonObject | None]] = {
 
 
 @each_row(("part", "block"), FILES.values(), ids=FILES)
-def test_files_arrive_if_the_api_takes_them(part: ImagePart | FilePart, block: JsonObject | None) -> None:
+def test_files_that_the_api_accepts_are_written(part: ImagePart | FilePart, block: JsonObject | None) -> None:
     dumped = dump([UserMessage(id="u", content=[TextPart("Look"), part])])
     check(dumped.payload)
     found = blocks(dumped.payload[0])[1:]
@@ -301,7 +303,7 @@ NOWHERE = {
 
 
 @each_row("part", NOWHERE.values(), ids=NOWHERE)
-def test_what_has_no_place_is_told_as_a_loss(
+def test_parts_that_cannot_be_written_are_reported(
     part: TextPart | DataPart | SourceUrlPart | FilePart | ForeignPart,
 ) -> None:
     dumped = dump([answer(part)])
@@ -319,7 +321,7 @@ def test_notices_are_shown_and_instructions_too() -> None:
     assert "$[0].role" not in lost(dumped)
 
 
-def test_words_that_nobody_typed_are_marked() -> None:
+def test_texts_of_programs_are_marked() -> None:
     session = records(asked(internal=True), asked(type="event"), asked())
     assert [record.get("isMeta") for record in session] == [True, True, None]
     assert [message.internal for message in load(session).messages] == [True, True, False]
@@ -331,7 +333,7 @@ def test_one_text_is_a_string_and_more_are_blocks() -> None:
     assert contents == ["a", [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]]
 
 
-def test_results_that_stand_apart_go_to_their_calls() -> None:
+def test_separate_results_are_merged_into_their_calls() -> None:
     apart = ToolMessage(id="t", content=[ToolResultPart("c1", "Oven", TextOutput("hot"))])
     orphan = ToolMessage(id="o", content=[ToolResultPart("c9", "Oven", TextOutput("cold"))])
     dumped = dump([asked(), answer(call(state="input-available")), apart, orphan])
@@ -340,7 +342,7 @@ def test_results_that_stand_apart_go_to_their_calls() -> None:
     assert lost(dumped)["$[2].content.parts[0]"] == "the result has no call right before it"
 
 
-def test_what_the_user_said_in_between_stands_between_responses() -> None:
+def test_steering_messages_are_between_responses() -> None:
     steering = SteeringMessagePart("s", (TextPart("Not so hot"),))
     session = records(
         answer(TextPart("Heating."), call(output=TextOutput("hot")), steering, TextPart("Cooling."))
@@ -350,7 +352,7 @@ def test_what_the_user_said_in_between_stands_between_responses() -> None:
     assert session[3]["message"]["content"] == "Not so hot"
 
 
-def test_a_message_without_a_time_has_that_of_the_one_before() -> None:
+def test_a_message_without_a_time_has_that_of_the_previous_one() -> None:
     session = records(asked("a"), asked("b", created_at=LATER), asked("c"))
     assert [record["timestamp"] for record in session] == [
         "1970-01-01T00:00:00.000Z",
@@ -359,7 +361,7 @@ def test_a_message_without_a_time_has_that_of_the_one_before() -> None:
     ]
 
 
-def test_branches_hang_where_they_began() -> None:
+def test_branches_follow_their_parents() -> None:
     first, second = UserMessage(id="1", content="Bread"), UserMessage(id="2", content="Rolls")
     third = UserMessage(id="3", content="Cake", parent_id="1")
     root = UserMessage(id="4", content="Soup", parent_id="")
@@ -368,13 +370,13 @@ def test_branches_hang_where_they_began() -> None:
     assert [record["parentUuid"] for record in session] == [None, uuids[0], uuids[0], None]
 
 
-def test_what_follows_a_message_that_is_lost_follows_the_one_before_it() -> None:
+def test_a_message_after_a_lost_one_follows_the_previous_one() -> None:
     data = UserMessage(id="2", content=[DataPart("x", 1)], parent_id="1")
     session = records(UserMessage(id="1", content="a"), data, UserMessage(id="3", content="b", parent_id="2"))
     assert session[1]["parentUuid"] == session[0]["uuid"]
 
 
-def test_the_session_is_what_it_is_said_to_be() -> None:
+def test_the_given_facts_of_the_session_are_written() -> None:
     (record,) = write_session(
         [asked()], session_id=THREAD, cwd="/kitchen", version="9.9.9", git_branch="yeast"
     ).payload
@@ -396,12 +398,12 @@ def test_a_session_is_named_after_its_thread(thread: str | None, stays: bool) ->
     assert (record["sessionId"] == thread) is stays
 
 
-def test_the_members_that_do_not_arrive_are_told() -> None:
+def test_members_that_are_not_written_are_reported() -> None:
     message = asked(run_id="r", seq=5, resource_id="me")
     assert lost(dump([message])).keys() == {"$[0].id", "$[0].runId", "$[0].seq", "$[0].resourceId"}
 
 
-def test_sub_agents_of_another_source_have_files_of_their_own() -> None:
+def test_sub_agents_of_other_formats_have_separate_files() -> None:
     child: Sequence[Message] = (asked("Bake rolls"), answer(TextPart("Rolling")))
     thread: list[Message] = [asked(), answer(call(output=TextOutput("rolls"), children=tuple(child)))]
     assert "$[1].content.parts[0].children" in lost(dump(thread))

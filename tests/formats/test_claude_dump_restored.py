@@ -44,13 +44,13 @@ def assert_chained(records: Sequence[Json]) -> None:
 
 
 @each_row("make", ALL.values(), ids=ALL)
-def test_records_come_back_as_they_were(make: Callable[[], Session]) -> None:
+def test_records_are_written_back_unchanged(make: Callable[[], Session]) -> None:
     records = make().records
     assert written(records) == records
 
 
 @given(records=st.lists(any_records(), max_size=8))
-def test_any_records_come_back(records: list[Json]) -> None:
+def test_any_records_are_written_back(records: list[Json]) -> None:
     before = deepcopy(records)
     once = written(records)
     assert kept(once) == kept(before)
@@ -68,7 +68,7 @@ def working() -> Session:
     return made.progress("c1", "hook_progress", hookEvent="Stop").prompt("Cake")
 
 
-def test_a_stand_in_takes_the_place_of_progress() -> None:
+def test_an_empty_record_replaces_progress() -> None:
     made = working()
     once = written(made.records)
     assert kept(once) == kept(made.records)
@@ -79,7 +79,7 @@ def test_a_stand_in_takes_the_place_of_progress() -> None:
     assert [loss.what for loss in losses] == ['"u-4"', '"u-7"']
 
 
-def test_a_stand_in_is_not_on_another_branch() -> None:
+def test_an_empty_record_is_on_the_same_branch() -> None:
     made = session().answer(text="Yes").progress("c1", "hook_progress")
     made.prompt("Cake", parent="u-2").answer(text="No").prompt("Pie", parent="u-3")
     (stand_in,) = [record for record in written(made.records) if record["type"] == "progress"]
@@ -93,7 +93,7 @@ def helped(agent: str) -> Session:
     return session().piece("m1", task("t1", "Bake rolls")).result("t1", toolUseResult={"agentId": agent})
 
 
-def test_sub_agents_with_files_of_their_own_are_given_apart(tmp_path: Path) -> None:
+def test_sub_agents_with_separate_files_are_returned_separately(tmp_path: Path) -> None:
     main, side = helped("a1"), Session(mark="s", agent="a1")
     side.prompt("Bake rolls", parent=None).attachment("todo_reminder").answer(text="x", calls=[use("s1")])
     side.result("s1").answer(text="Done")
@@ -109,7 +109,7 @@ def test_sub_agents_with_files_of_their_own_are_given_apart(tmp_path: Path) -> N
     assert dump_agents(messages) == {"a1": side.records}
 
 
-def test_sub_agents_that_progress_tells_of_are_given_apart() -> None:
+def test_sub_agents_in_progress_are_returned_separately() -> None:
     side = Session(mark="s").prompt("Bake rolls", parent=None).answer(text="Rolling", calls=[use("s1")])
     side.result("s1").answer(text="Done")
     main = session().piece("m1", task("t1", "Bake rolls"))
@@ -137,14 +137,14 @@ def long_session() -> Session:
 
 
 @each_row("gone", range(7))
-def test_a_message_that_is_taken_out_leaves_the_chain_whole(gone: int) -> None:
+def test_removing_a_message_keeps_the_chain(gone: int) -> None:
     made = long_session()
     records = edited(made, lambda messages: messages[:gone] + messages[gone + 1 :])
     assert_chained(records)
     assert set(kept(records)) < set(kept(made.records))
 
 
-def test_a_new_message_follows_what_was_said_last() -> None:
+def test_a_new_message_follows_the_last_one() -> None:
     made = long_session()
     *before, new = edited(made, lambda messages: [*messages, UserMessage(id="new", content="And soup?")])
     assert before == made.records
@@ -153,7 +153,7 @@ def test_a_new_message_follows_what_was_said_last() -> None:
     assert {name: new[name] for name in around} == {name: before[-1][name] for name in around}
 
 
-def test_a_new_message_stands_where_it_was_put() -> None:
+def test_a_new_message_is_written_in_its_position() -> None:
     made = long_session()
     new = UserMessage(id="new", content="Wait")
     records = edited(made, lambda messages: [*messages[:2], new, *messages[2:]])
@@ -162,7 +162,7 @@ def test_a_new_message_stands_where_it_was_put() -> None:
     assert records[at]["parentUuid"] == made.records[at - 1]["uuid"]
 
 
-def test_open_calls_stay_open_until_something_new_is_said() -> None:
+def test_open_calls_stay_open_until_a_new_message() -> None:
     made = called()
     assert written(made.records) == made.records
     records = edited(made, lambda messages: [*messages, UserMessage(id="new", content="Go on")])
@@ -189,7 +189,7 @@ def _with_output(messages: list[Message]) -> list[Message]:
     return [*before, replace(last, content=replace(last.content, parts=parts))]
 
 
-def test_an_output_that_was_given_elsewhere_is_a_new_line() -> None:
+def test_an_output_that_was_added_is_a_new_line() -> None:
     made = called()
     *before, new = edited(made, _with_output)
     assert before == made.records
@@ -202,20 +202,20 @@ def _reworded(messages: list[Message]) -> list[Message]:
     return [replace(first, content=replace(first.content, parts=(TextPart("Bake rye"),))), *rest]
 
 
-def test_words_that_were_changed_are_written_as_they_are_now() -> None:
+def test_changed_texts_are_written() -> None:
     made = session().answer(text="Yes")
     records = edited(made, _reworded)
     assert records[0] == {**made.records[0], "message": {"role": "user", "content": "Bake rye"}}
     assert records[1:] == made.records[1:]
 
 
-def test_a_fork_has_the_lines_under_another_name() -> None:
+def test_a_fork_has_the_lines_with_another_session_id() -> None:
     made = long_session().about("custom-title", customTitle="Bread")
     records = write_session(load(made.records).messages, session_id="fork").payload
     assert records == [{**record, "sessionId": "fork"} for record in made.records]
 
 
-def test_two_files_one_after_the_other_keep_their_orders() -> None:
+def test_the_lines_of_two_files_keep_their_order() -> None:
     one, two = long_session(), Session(mark="v").work("Bake rye", "c8", "c9")
     messages = [*load(one.records).messages, *load(two.records).messages]
     assert dump(messages).payload == one.records + two.records

@@ -35,20 +35,20 @@ def test_one_record_is_read_like_a_list_of_one() -> None:
 
 
 @each_row("payload", [None, 5, "x", True])
-def test_what_is_no_list_of_records_is_refused(payload: Json) -> None:
+def test_a_payload_that_is_not_a_list_of_records_is_refused(payload: Json) -> None:
     with pytest.raises(FormatError, match="list of records"):
         load(payload)
 
 
 @each_row("make", ALL.values(), ids=ALL)
-def test_reading_leaves_the_records_as_they_are(make: Callable[[], Session]) -> None:
+def test_reading_does_not_change_the_records(make: Callable[[], Session]) -> None:
     records = make().records
     before = deepcopy(records)
     load(records)
     assert records == before
 
 
-def test_progress_in_records_is_left_as_it_is_too() -> None:
+def test_reading_does_not_change_progress_records() -> None:
     inner = Session(mark="s").prompt("Bake rolls").records[0]
     made = called().progress("c1", "agent_progress", agentId="a1", message=inner)
     before = deepcopy(made.records)
@@ -56,7 +56,7 @@ def test_progress_in_records_is_left_as_it_is_too() -> None:
     assert made.records == before
 
 
-def test_what_is_not_understood_is_kept_and_told() -> None:
+def test_unknown_records_are_kept_and_reported() -> None:
     loaded = load([*session().about("dream", of="bread").records, 5])
     (notes,) = [message for message in loaded.messages if isinstance(message, SystemMessage)]
     assert [part.data for part in notes.parts if isinstance(part, DataPart)] == [
@@ -75,7 +75,7 @@ def test_progress_is_reported_as_a_minor_loss() -> None:
     assert loss == Loss.of("$[2]", records[2], "progress is only kept in the raw log", "minor")
 
 
-def test_sub_agents_that_no_call_claims_stand_behind_the_conversation() -> None:
+def test_sub_agents_without_a_call_are_after_the_conversation() -> None:
     side = Session(mark="s")
     side.sidechain = True
     side.prompt("Clean the oven", parent=None).answer(text="Scrubbing")
@@ -86,7 +86,7 @@ def test_sub_agents_that_no_call_claims_stand_behind_the_conversation() -> None:
     assert texts == ["Bake bread", "Yes", "Clean the oven", "Scrubbing"]
 
 
-def test_a_damaged_chain_is_reported_with_its_lines_unless_only_a_piece_of_it_is_given() -> None:
+def test_a_damaged_chain_is_reported_if_all_records_are_given() -> None:
     session = Session().prompt("Bake").answer(text="Yes", parent="gone").prompt("More", uuid="u-1")
     losses = {loss.path: (loss.what, loss.severity) for loss in load(session.records).losses}
     assert losses == {

@@ -56,14 +56,12 @@ BETWEEN = ("result", "hook", "progress", "queued", "attachment", "system", "snap
 
 @each_row("live", [False, True], ids=["at once", "live"])
 @each_row("steps", [(step,) for step in BETWEEN] + [BETWEEN], ids="+".join)
-def test_whatever_stands_between_its_lines_a_response_is_one_message(
-    steps: tuple[str, ...], live: bool
-) -> None:
+def test_a_response_is_one_message_whatever_is_between_its_lines(steps: tuple[str, ...], live: bool) -> None:
     reading = read(between(*steps), live=live)
     (answer,) = [answer for answer in reading.answers if answer.id == "m"]
     assert kinds(answer) == ["step", "hm", "call c1", "call c2"]
     assert [one.key for one in reading.ledger if one.message_id == "m"] == ["m:req-m"]
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 LINES: dict[str, tuple[list[JsonObject], JsonObject]] = {
@@ -129,7 +127,7 @@ def test_lines_are_one_response_by_message_and_request(
     assert sorted("".join(map(text_of, reading.answers))) == [str(number) for number in range(len(lines))]
 
 
-def test_a_response_may_be_told_in_two_files_and_has_the_same_key_in_both() -> None:
+def test_a_response_in_two_files_has_the_same_key() -> None:
     """A fork copies all lines under a new session; an SDK fork gives the lines new uuids too."""
     session = Session().work("Bake", "c1").turn("More?")
     fork = [{**record, "sessionId": "fork"} for record in session.records]
@@ -149,10 +147,10 @@ def test_a_response_may_be_told_in_two_files_and_has_the_same_key_in_both() -> N
         reading = read(other)
         assert [one.key for one in reading.ledger] == [one.key for one in first.ledger]
         assert [one.usage for one in reading.ledger] == [one.usage for one in first.ledger]
-        assert not reading.puzzles
+        assert not reading.unknown_records
 
 
-def test_blocks_of_one_line_stand_in_their_order() -> None:
+def test_blocks_of_one_line_keep_their_order() -> None:
     session = Session().piece("m", thinking("hm"), text("a"), use("c1"), text("b"), use("c2"))
     (answer,) = read(session).answers
     assert kinds(answer) == ["step", "hm", "a", "call c1", "b", "call c2"]
@@ -175,10 +173,10 @@ def test_reasoning_is_kept_even_where_it_cannot_be_read(
     assert isinstance(part, ReasoningPart)
     assert part.text == words
     assert (part.provider_metadata or {})["anthropic"] == metadata
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
-def test_tools_of_the_api_run_inside_the_answer() -> None:
+def test_server_tools_run_inside_of_the_response() -> None:
     search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "rye"}}
     found = {
         "type": "web_search_tool_result",
@@ -192,10 +190,10 @@ def test_tools_of_the_api_run_inside_the_answer() -> None:
     assert [(part.url, part.title) for part in answer.parts if isinstance(part, SourceUrlPart)] == [
         ("https://rye.example", "Rye")
     ]
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
-def test_another_model_that_steps_in_is_told_where_it_did() -> None:
+def test_a_fallback_to_another_model_is_a_part() -> None:
     fallback = {"type": "fallback", "from": {"model": MODEL}, "to": {"model": "claude-helper"}}
     session = Session().piece("m", text("I"), usage=usage(3))
     session.piece("m", fallback, model="claude-helper", usage=usage(9))
@@ -204,7 +202,7 @@ def test_another_model_that_steps_in_is_told_where_it_did() -> None:
     (answer,) = reading.answers
     assert kinds(answer) == ["step", "I", "claude-fallback", "am"]
     assert [(one.model, one.usage.output_tokens) for one in reading.ledger] == [("claude-helper", 9)]
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 def test_pages_that_a_search_found_are_sources() -> None:
@@ -231,7 +229,7 @@ def synthetic(words: str, **fields: Json) -> Session:
     return session.piece("gen-1", text(words), model="<synthetic>", usage=usage(0, 0, 0, 0), **fields)
 
 
-def test_what_is_left_of_an_answer_that_was_cut_off_is_kept() -> None:
+def test_the_text_of_an_aborted_response_is_kept() -> None:
     reading = read(synthetic("First you"))
     (answer,) = reading.answers
     assert text_of(answer) == "First you"
@@ -241,7 +239,7 @@ def test_what_is_left_of_an_answer_that_was_cut_off_is_kept() -> None:
     assert not reading.ledger  # no model wrote it
 
 
-def test_an_answer_that_nobody_asked_for_is_hidden() -> None:
+def test_a_synthetic_response_is_hidden() -> None:
     (answer,) = read(synthetic("No response requested.")).answers
     assert answer.internal
 
@@ -254,9 +252,7 @@ ERRORS: dict[str, tuple[list[Json], JsonObject]] = {
 
 
 @each_row(("blocks", "fields"), ERRORS.values(), ids=ERRORS)
-def test_an_api_that_failed_for_good_is_a_notice_and_ends_the_turn(
-    blocks: list[Json], fields: JsonObject
-) -> None:
+def test_an_error_of_the_api_is_a_notice_and_ends_the_turn(blocks: list[Json], fields: JsonObject) -> None:
     session = Session().prompt("Bake")
     session.piece("gen-1", *blocks, model="<synthetic>", isApiErrorMessage=True, **fields).turn("Again")
     reading = read(session)
@@ -297,7 +293,7 @@ def answer_without(*names: str) -> Reading:
 
 
 @each_row("name", ["uuid", "parentUuid", "requestId", "timestamp", "id", "model", "usage"])
-def test_an_answer_without_one_of_its_fields_is_read_all_the_same(name: str) -> None:
+def test_a_response_without_one_of_its_fields_is_read(name: str) -> None:
     reading = answer_without(name)
     (answer,) = reading.answers
     assert text_of(answer) == "a"
@@ -305,7 +301,7 @@ def test_an_answer_without_one_of_its_fields_is_read_all_the_same(name: str) -> 
     assert answer.id == answer_without(name).answers[0].id
 
 
-def test_an_answer_without_any_id_is_named_by_its_place() -> None:
+def test_a_response_without_an_id_gets_one_from_its_position() -> None:
     (answer,) = answer_without("uuid", "id", "requestId").answers
     first_line = len(Session().prompt("Bake").data)
     assert answer.id == f"line-{first_line}"

@@ -34,7 +34,7 @@ def under(message: Message) -> dict[str, int]:
 
 
 @LIVE
-def test_lines_without_a_name_belong_to_the_call_that_gave_their_prompt(live: bool) -> None:
+def test_lines_without_an_agent_belong_to_the_call_with_their_prompt(live: bool) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "find flour"), task("t2", "find salt ")])
     flour, salt = helper("find flour", mark="a"), helper("find salt", mark="b")
     for pair in zip(salt.records, flour.records, strict=True):  # they work at the same time
@@ -49,7 +49,7 @@ def test_lines_without_a_name_belong_to_the_call_that_gave_their_prompt(live: bo
 
 
 @LIVE
-def test_two_calls_with_one_prompt_have_a_sub_agent_each(live: bool) -> None:
+def test_two_calls_with_the_same_prompt_have_a_sub_agent_each(live: bool) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look"), task("t2", "look")])
     session.records += helper("look", mark="a").records + helper("look", mark="b").records
     reading = read(session.result("t1").result("t2"), live=live)
@@ -65,7 +65,7 @@ def test_named_lines_belong_to_the_call_whose_result_names_them(name: str, live:
     session.result("t1", "ok", toolUseResult={"status": "completed", "agentId": "a1"}).answer(text="Good.")
     reading = read(session, live=live)
     assert children(reading, "t1") == ["another prompt", "another prompt: done"]
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 def told(agent: str, call: str, record: JsonObject) -> tuple[str, str, JsonObject]:
@@ -73,7 +73,7 @@ def told(agent: str, call: str, record: JsonObject) -> tuple[str, str, JsonObjec
 
 
 @LIVE
-def test_progress_tells_of_a_sub_agent(live: bool) -> None:
+def test_progress_contains_a_sub_agent(live: bool) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look")])
     for record in helper("look", agent="a1").records:
         call, kind, data = told("a1", "t1", record)
@@ -83,7 +83,7 @@ def test_progress_tells_of_a_sub_agent(live: bool) -> None:
     assert children(reading, "t1") == ["look", "look: done"]
     assert under(reading.answers[0]) == {"t1": 3}
     assert [one.key for one in reading.ledger].count("msg-a-1:req-msg-a-1") == 1
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 @LIVE
@@ -103,9 +103,7 @@ def test_a_sub_agent_may_start_another(live: bool) -> None:
 
 @LIVE
 @pytest.mark.parametrize("turns", [0, 1, 20])
-def test_a_sub_agent_that_goes_on_after_its_call_is_told_under_it_all_the_same(
-    turns: int, live: bool
-) -> None:
+def test_a_sub_agent_that_continues_after_its_call_is_under_it(turns: int, live: bool) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look")])
     session.result("t1", "started", toolUseResult={"status": "async_launched", "agentId": "a1"})
     session.answer(text="It looks.")
@@ -118,7 +116,7 @@ def test_a_sub_agent_that_goes_on_after_its_call_is_told_under_it_all_the_same(
     assert not reading.log.builder.orphans()
 
 
-def test_a_sub_agent_that_works_for_two_calls_stands_under_the_first() -> None:
+def test_a_sub_agent_of_two_calls_is_under_the_first() -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look")])
     session.records += helper("look", agent="a1").records
     session.result("t1", toolUseResult={"agentId": "a1"}).answer(calls=[use("t2", "Task", {"resume": "a1"})])
@@ -198,7 +196,7 @@ def everybody(messages: list[Message]) -> list[str]:
 
 @each_row("round", [False, True], ids=["in a row", "in a round"])
 @each_row("agents", [2, 3, 200])
-def test_however_sub_agents_hang_on_each_other_each_is_told_once(agents: int, round: bool) -> None:
+def test_each_sub_agent_is_shown_once_however_they_are_linked(agents: int, round: bool) -> None:
     reading = read(chained(agents, round=round))
     told = everybody(reading.messages)
     for messages in reading.log.builder.orphans().values():
@@ -224,7 +222,7 @@ def test_memory_of_sub_agents_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sum(bool(messages) for messages in held) == 3
 
 
-def test_what_a_forgotten_sub_agent_still_says_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_messages_of_a_forgotten_sub_agent_are_separate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thread_builder, "REMEMBERED_MESSAGES", 1)
     session = Session()
     for number in range(3):
@@ -238,7 +236,7 @@ def test_what_a_forgotten_sub_agent_still_says_stands_alone(monkeypatch: pytest.
     assert [text_of(message) for message in reading.log.builder.orphans()["a0"]] == ["one more thing"]
 
 
-def test_facts_of_a_sub_agent_count_less_than_those_of_the_conversation() -> None:
+def test_facts_of_the_conversation_override_those_of_a_sub_agent() -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look")])
     for record in helper("look", agent="a1").records:
         session.records.append({**record, "cwd": "/elsewhere", "gitBranch": "other"})
@@ -247,7 +245,7 @@ def test_facts_of_a_sub_agent_count_less_than_those_of_the_conversation() -> Non
     assert reading.log.facts["gitBranch"] == "main"
 
 
-def test_a_sub_agents_own_file_is_a_conversation() -> None:
+def test_the_file_of_a_sub_agent_is_a_conversation() -> None:
     session = helper("look", agent="a1")
     reading = read(session)
     assert [message.id for message in reading.messages] == ["a-1", "msg-a-1", "msg-a-2"]
@@ -264,7 +262,7 @@ STRANGE: dict[str, Json] = {
 
 
 @each_row("data", STRANGE.values(), ids=STRANGE)
-def test_strange_progress_of_a_sub_agent_is_counted(data: JsonObject) -> None:
+def test_unknown_progress_of_a_sub_agent_is_reported(data: JsonObject) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look")])
     reading = read(session.progress("t1", "agent_progress", **data))
-    assert list(reading.puzzles.values()) == [[3]]
+    assert list(reading.unknown_records.values()) == [[3]]

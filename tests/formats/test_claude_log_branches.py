@@ -1,4 +1,4 @@
-"""Branches in Claude Code's session files: `parentUuid` has many false ones, and a few that are real."""
+"""Branches in session files of Claude Code. Most forks of `parentUuid` are not branches."""
 
 import pytest
 
@@ -136,10 +136,10 @@ REAL: dict[str, tuple[Session, dict[str, str]]] = {
 
 @each_row("live", [False, True], ids=["at once", "live"])
 @each_row(("session", "parents"), REAL.values(), ids=REAL)
-def test_a_real_branch_is_one(session: Session, parents: dict[str, str], live: bool) -> None:
+def test_rewinds_and_retries_are_branches(session: Session, parents: dict[str, str], live: bool) -> None:
     reading = read(session, live=live)
     assert reading.parents == parents
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 def parallel() -> Session:
@@ -186,7 +186,7 @@ def in_a_row(messages: list[str]) -> dict[str, str]:
 
 
 @each_row("session", FALSE.values(), ids=FALSE)
-def test_a_false_branch_is_none(session: Session) -> None:
+def test_other_siblings_are_not_branches(session: Session) -> None:
     reading = read(session)
     assert reading.parents == in_a_row(list(reading.parents))
 
@@ -209,7 +209,7 @@ BROKEN = {
 
 
 @each_row("session", BROKEN.values(), ids=BROKEN)
-def test_where_parents_say_nothing_the_order_of_the_file_holds(session: Session) -> None:
+def test_without_parents_the_order_of_the_file_is_used(session: Session) -> None:
     if session is BROKEN["all parents gone"]:
         for record in session.records:
             record["parentUuid"] = f"gone-{record['uuid']}"
@@ -217,7 +217,7 @@ def test_where_parents_say_nothing_the_order_of_the_file_holds(session: Session)
     assert reading.parents == {"u-1": "", "msg-u-1": "u-1", "u-3": "msg-u-1", "msg-u-2": "u-3"}
 
 
-def test_a_line_that_is_there_twice_is_told_once_and_kept_twice() -> None:
+def test_a_repeated_line_is_shown_once_and_kept_twice() -> None:
     session = Session().work("one", "c1").turn("two")
     whole = read(session)
     session.records += session.records
@@ -228,7 +228,7 @@ def test_a_line_that_is_there_twice_is_told_once_and_kept_twice() -> None:
     assert len(reading.notes) == len(session.records) // 2
 
 
-def test_an_id_that_a_notice_has_taken_is_not_the_prompts() -> None:
+def test_a_prompt_with_the_id_of_a_notice_gets_another() -> None:
     session = Session().turn("one").system("local_command", content="x", uuid="same")
     session.prompt("two", uuid="same").answer(text="Yes.")
     reading = read(session)

@@ -38,10 +38,10 @@ def test_parallel_results_come_in_any_order_on_different_parents(order: tuple[st
         call: TextOutput(f"{call} is warm") for call in order
     }
     assert reading.parents == {"u-1": "", "msg-u-1": "u-1", "msg-u-2": "msg-u-1"}
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
-def test_results_of_one_record_go_to_their_calls_and_the_rest_is_said() -> None:
+def test_results_of_one_record_go_to_their_calls_and_texts_remain() -> None:
     session = Session().prompt("Bake").answer(calls=[use("c1"), use("c2")])
     blocks = [
         {"type": "tool_result", "tool_use_id": "c2", "content": "two"},
@@ -59,23 +59,23 @@ def test_a_result_may_come_before_its_call() -> None:
     session = Session().prompt("Bake").result("c1", "warm").answer(text="Look", calls=[use("c1")])
     reading = read(session)
     assert reading.calls["c1"].output == TextOutput("warm")
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
-def test_a_result_whose_call_never_comes_is_kept_and_counted() -> None:
+def test_a_result_without_a_call_is_kept_and_reported() -> None:
     session = Session().prompt("Bake").result("gone", "warm", toolUseResult={"heat": 3}).answer(text="Hm")
     reading = read(session)
-    assert list(reading.puzzles) == ["the result has no call right before it"]
+    assert list(reading.unknown_records) == ["the result has no call right before it"]
     (note,) = reading.notes
     assert data_of(note)["message"]["content"][0]["content"] == "warm"
     assert data_of(note)["toolUseResult"] == {"heat": 3}
 
 
 @each_row("live", [False, True], ids=["at once", "live"])
-def test_of_two_results_of_a_call_the_first_counts_and_the_second_is_kept(live: bool) -> None:
+def test_the_first_of_two_results_is_used_and_the_second_is_kept(live: bool) -> None:
     reading = read(Session().work("Bake", "c1").result("c1", "cold").turn("Again"), live=live)
     assert reading.calls["c1"].output == TextOutput("c1 is done")
-    assert reading.puzzles == {"a result of an old call, or of a call that has one": [7]}
+    assert reading.unknown_records == {"a result of an old call, or of a call that has one": [7]}
     assert [data_of(note)["message"]["content"][0]["content"] for note in reading.notes] == ["cold"]
 
 
@@ -91,7 +91,7 @@ def test_a_call_without_a_result_is_lost_until_its_result_comes_late(turns: int,
     assert (found.state, found.output) == ("output-available", TextOutput("warm"))
 
 
-def test_a_call_that_is_at_work_is_open_while_its_agent_is_running() -> None:
+def test_a_running_call_is_open_while_its_agent_is_running() -> None:
     reading = read(Session().prompt("Bake"))
     log = reading.log
     log.feed(Session(mark="v").prompt("More").answer(calls=[use("c1")]).data)
@@ -149,7 +149,7 @@ def test_how_a_call_ended(content: Json, fields: JsonObject, state: str, output:
     assert bare(call.output) == bare(output)
 
 
-def test_what_a_person_said_who_refused_is_the_reason() -> None:
+def test_the_text_of_a_denial_is_its_reason() -> None:
     session = Session().answer(calls=[use("c1")])
     session.result("c1", WHY, error=True, toolUseResult="User rejected tool use")
     output = read(session).calls["c1"].output
@@ -157,7 +157,7 @@ def test_what_a_person_said_who_refused_is_the_reason() -> None:
     assert output.reason == "use the other oven"
 
 
-def test_newer_logs_say_by_whom_a_call_was_denied() -> None:
+def test_newer_logs_have_the_kind_of_a_denial() -> None:
     session = Session().answer(calls=[use("c1")])
     session.result("c1", "not today", error=True, toolDenialKind="user-rejected")
     call = read(session).calls["c1"]
@@ -189,7 +189,7 @@ def test_without_a_structured_result_there_is_none() -> None:
 def test_progress_is_the_output_until_there_is_one() -> None:
     session = Session().prompt("Bake").answer(calls=[use("c1", "Bash")])
     session.progress("c1", "bash_progress", output="w", fullOutput="wa", elapsedTimeSeconds=1)
-    assert not read(session).puzzles
+    assert not read(session).unknown_records
     log = read(Session().prompt("Bake")).log
     log.feed(session.data)
     (*_, answer) = log.finish(running=True).messages
@@ -198,7 +198,7 @@ def test_progress_is_the_output_until_there_is_one() -> None:
     assert read(session.result("c1", "warm")).calls["c1"].output == TextOutput("warm")
 
 
-def test_a_call_that_got_no_further_than_progress_is_lost_and_says_how_far_it_came() -> None:
+def test_a_call_with_only_progress_is_lost_with_the_progress_as_its_message() -> None:
     session = Session().prompt("Bake").answer(calls=[use("c1", "Bash"), use("c2", "mcp__oven__heat")])
     session.progress("c1", "bash_progress", output="w", fullOutput="wa")
     session.progress("c2", "mcp_progress", progress=3)
@@ -208,7 +208,7 @@ def test_a_call_that_got_no_further_than_progress_is_lost_and_says_how_far_it_ca
     assert {(call.state, call.preliminary) for call in calls.values()} == {("output-error", None)}
 
 
-def test_progress_that_comes_after_the_result_changes_nothing() -> None:
+def test_progress_after_the_result_is_ignored() -> None:
     session = Session().answer(calls=[use("c1", "Bash")]).result("c1", "warm")
     session.progress("c1", "bash_progress", output="w", fullOutput="late")
     assert read(session).calls["c1"].output == TextOutput("warm")
@@ -224,7 +224,7 @@ def test_the_times_of_a_call_are_those_of_its_lines() -> None:
     assert (ended - began).total_seconds() == 1
 
 
-def test_a_call_that_is_told_twice_is_one_call() -> None:
+def test_a_repeated_call_is_one_call() -> None:
     session = Session().answer(calls=[use("c1")]).piece("msg-u-1", use("c1")).result("c1", "warm")
     reading = read(session)
     (answer,) = reading.answers

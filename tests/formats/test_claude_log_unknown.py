@@ -72,9 +72,9 @@ UNKNOWN: dict[str, tuple[Session, str]] = {
 
 
 @each_row(("session", "what"), UNKNOWN.values(), ids=UNKNOWN)
-def test_the_unknown_is_kept_and_counted_and_the_rest_goes_on(session: Session, what: str) -> None:
+def test_unknown_records_are_kept_and_reported_and_the_rest_is_read(session: Session, what: str) -> None:
     reading = read(session.turn("Go on"))
-    assert reading.puzzles == {what: [2]}
+    assert reading.unknown_records == {what: [2]}
     assert KEPT.encode() in dumps([to_json(message) for message in reading.messages])
     assert reading.prompts[0].id == "u-1"
     assert reading.prompts[-1].id == "u-3"
@@ -89,16 +89,16 @@ LINES: dict[str, tuple[bytes, dict[str, list[int]]]] = {
 }
 
 
-@each_row(("line", "puzzles"), LINES.values(), ids=LINES)
-def test_a_line_that_is_no_record_is_counted(line: bytes, puzzles: dict[str, list[int]]) -> None:
+@each_row(("line", "unknown_records"), LINES.values(), ids=LINES)
+def test_a_line_that_is_not_a_record_is_reported(line: bytes, unknown_records: dict[str, list[int]]) -> None:
     session = Session().turn("a")
     data = lines_of(session.records[:1]) + line + b"\n" + lines_of(session.records[1:])
     reading = read(data)
-    assert reading.puzzles == puzzles
+    assert reading.unknown_records == unknown_records
     assert list(reading.parents) == ["u-1", "msg-u-1"]
 
 
-def test_many_of_a_kind_are_one_finding_with_its_first_places() -> None:
+def test_many_records_of_a_kind_are_reported_with_the_first_positions() -> None:
     session = Session()
     for _ in range(50):
         session.add("telepathy")
@@ -108,7 +108,7 @@ def test_many_of_a_kind_are_one_finding_with_its_first_places() -> None:
     assert str(finding) == "unknown record type 'telepathy' (50 times, line 1, 2, 3, 4, 5, …)"
 
 
-def test_kinds_without_end_take_no_room_without_end() -> None:
+def test_the_number_of_kinds_is_limited() -> None:
     records: list[JsonObject] = [{"type": f"kind {number}"} for number in range(MAX_KINDS + 500)]
     findings = read(lines_of(records)).log.unknown_records
     assert len(findings) == MAX_KINDS + 1

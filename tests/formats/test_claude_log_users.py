@@ -57,12 +57,12 @@ WORDS: dict[str, tuple[Json, JsonObject, tuple[str, bool]]] = {
 
 
 @each_row(("content", "fields", "kind"), WORDS.values(), ids=WORDS)
-def test_what_a_user_record_is(content: Json, fields: JsonObject, kind: tuple[str, bool]) -> None:
+def test_kinds_of_user_records(content: Json, fields: JsonObject, kind: tuple[str, bool]) -> None:
     reading = read(Session().prompt(content, **fields).answer(text="Yes."))
     message = reading.messages[0]
     assert isinstance(message, UserMessage)
     assert (message.type, message.internal) == kind
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 DATA: dict[str, tuple[str, DataPart]] = {
@@ -118,13 +118,13 @@ PARTS: dict[str, tuple[Json, list[UserPart]]] = {
 
 
 @each_row(("content", "parts"), PARTS.values(), ids=PARTS)
-def test_what_a_prompt_is_made_of(content: Json, parts: list[UserPart]) -> None:
+def test_the_parts_of_a_prompt(content: Json, parts: list[UserPart]) -> None:
     message = read(Session().prompt(content)).messages[0]
     assert list(message.content.parts) == parts
     assert message.type == "text"
 
 
-def test_warming_a_cache_is_no_talk() -> None:
+def test_a_warm_up_is_hidden() -> None:
     agent = Session(agent="a1").prompt("Warmup", parent=None).answer(text="Ready.")
     assert [message.internal for message in read(agent).messages] == [True, False]
     assert not read(Session().prompt("Warmup")).messages[0].internal  # somebody may really say it
@@ -138,9 +138,7 @@ QUEUED: dict[str, tuple[Json, str, tuple[str, bool]]] = {
 
 
 @each_row(("prompt", "mode", "kind"), QUEUED.values(), ids=QUEUED)
-def test_a_queued_command_is_said_in_the_middle_of_a_turn(
-    prompt: Json, mode: str, kind: tuple[str, bool]
-) -> None:
+def test_a_queued_command_is_a_message_in_the_turn(prompt: Json, mode: str, kind: tuple[str, bool]) -> None:
     session = Session().prompt("Bake").piece("m", text("I"))
     session.attachment("queued_command", prompt=prompt, commandMode=mode).piece("m", text("bake"))
     session.answer(text="Rolls too.")
@@ -153,7 +151,7 @@ def test_a_queued_command_is_said_in_the_middle_of_a_turn(
     assert len(reading.turns) == 1
 
 
-def test_compaction_is_shown_and_what_came_before_it_stays() -> None:
+def test_a_compaction_is_shown_and_earlier_messages_are_kept() -> None:
     session = Session().turn("Bake")
     before = session.last
     session.system(
@@ -178,7 +176,7 @@ def test_compaction_is_shown_and_what_came_before_it_stays() -> None:
     data, words = notice.content.parts
     assert data_of(data)["compactMetadata"] == {"trigger": "auto", "preTokens": 155000}
     assert words == TextPart("Conversation compacted")
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 NOTICES: dict[str, tuple[str | None, bool]] = {
@@ -193,13 +191,13 @@ NOTICES: dict[str, tuple[str | None, bool]] = {
 
 
 @each_row(("subtype", "shown"), NOTICES.values(), ids=NOTICES)
-def test_which_notices_are_shown_and_that_all_are_kept(subtype: str | None, shown: bool) -> None:
+def test_notices_are_shown_by_subtype_and_all_are_kept(subtype: str | None, shown: bool) -> None:
     reading = read(Session().turn("Bake").system(subtype, content="words", tokensSaved=9))
     (message,) = [message for message in reading.messages if isinstance(message, SystemMessage)]
     assert message.internal is not shown
     data = data_of(message.parts[0])
     assert (data["content"], data["tokensSaved"]) == ("words", 9)
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 ABOUT: dict[str, JsonObject] = {
@@ -214,12 +212,12 @@ ABOUT: dict[str, JsonObject] = {
 
 
 @each_row(("type_", "fields"), ABOUT.items(), ids=ABOUT)
-def test_records_about_the_session_are_kept_out_of_the_talk(type_: str, fields: JsonObject) -> None:
+def test_records_about_the_session_are_not_part_of_the_conversation(type_: str, fields: JsonObject) -> None:
     reading = read(Session().turn("Bake").about(type_, **fields).answer(text="More"))
     (note,) = reading.notes
     assert note.name == f"claude-code-{type_}"
     assert fields.items() <= data_of(note).items()
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 TITLES: dict[str, tuple[list[tuple[str, JsonObject]], str]] = {
@@ -266,7 +264,7 @@ def test_a_long_title_is_cut() -> None:
     assert title.endswith("…")
 
 
-def test_facts_are_those_of_the_last_line_that_says_them() -> None:
+def test_the_last_value_of_a_fact_is_used() -> None:
     session = Session().turn("Bake")
     session.cwd = "/bakery"
     session.prompt("Elsewhere", gitBranch="rye", version="2.2.0", entrypoint="cli").answer(text="Yes.")
@@ -329,7 +327,7 @@ def test_a_turn_begins_when_its_prompt_does() -> None:
     assert [turn.position.line for turn in reading.turns] == [1, 3]
 
 
-def test_what_an_interruption_cut_off_is_lost() -> None:
+def test_interrupted_calls_are_lost() -> None:
     session = Session().prompt("Bake").answer(calls=[use("c1")])
     session.prompt("[Request interrupted by user for tool use]").turn("Why?")
     reading = read(session)

@@ -156,7 +156,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
 
 
 @each_row(("raw", "output"), OUTPUTS.values(), ids=OUTPUTS)
-def test_a_block_gives_an_output_of_its_own_kind(raw: JsonObject, output: ToolOutput) -> None:
+def test_a_block_becomes_an_output_of_its_type(raw: JsonObject, output: ToolOutput) -> None:
     assert output_chunk(raw, UNSET) == ToolOutputChunk("call-1", output)
 
 
@@ -194,17 +194,17 @@ KINDS: dict[str, tuple[JsonObject, str, ToolOutput]] = {
 
 
 @each_row(("raw", "denied", "output"), KINDS.values(), ids=KINDS)
-def test_a_refusal_that_the_source_names_is_one(raw: JsonObject, denied: str, output: ToolOutput) -> None:
+def test_a_named_denial_is_a_denial(raw: JsonObject, denied: str, output: ToolOutput) -> None:
     assert output_chunk(raw, UNSET, denied=denied).output == output
 
 
-def test_a_reason_known_from_elsewhere_is_told_and_the_text_kept() -> None:
+def test_a_separate_reason_is_used_and_the_text_is_kept() -> None:
     chunk = output_chunk(block(content="denied", is_error=True), UNSET, denied="rule", reason="no ovens here")
     kept = {"anthropic": {"content": "denied", "denial": "rule"}}
     assert chunk.output == ExecutionDeniedOutput("no ovens here", provider_metadata=kept)
 
 
-def test_a_structured_result_says_that_a_person_refused() -> None:
+def test_a_structured_result_shows_a_denial() -> None:
     chunk = output_chunk(block(content="use rye", is_error=True), "User rejected tool use")
     assert chunk.output == ExecutionDeniedOutput("use rye")
 
@@ -215,7 +215,7 @@ def test_the_structured_result_is_kept_whole(structured: Json) -> None:
     assert chunk.tool_metadata == {"claudeCode": {"toolUseResult": structured}}
 
 
-def test_fields_without_a_name_here_stand_beside_given_metadata() -> None:
+def test_unknown_fields_are_kept_with_given_metadata() -> None:
     raw = block(content="x", cache_control={"type": "ephemeral"})
     given_metadata = {"claudeCode": {"uuid": "u"}, "anthropic": {"type": "mcp_tool_result"}}
     chunk = output_chunk(raw, UNSET, provider_metadata=given_metadata, provider_executed=True)

@@ -377,7 +377,7 @@ def test_a_turn_becomes_parts(events: list[Json], parts: Sequence[AssistantPart]
     assert folded(events).parts == tuple(parts)
 
 
-def test_a_streamed_turn_is_told_as_it_comes() -> None:
+def test_a_streamed_turn_is_emitted_as_it_arrives() -> None:
     events = [
         begun("m1"),
         *written(0, "text", "I ", "bake."),
@@ -409,7 +409,7 @@ def test_a_block_ends_when_another_takes_its_place() -> None:
     assert chunks[-3:] == [TextStart("0"), TextEnd("0"), TextStart("1")]
 
 
-def test_no_piece_of_an_input_follows_the_whole_input() -> None:
+def test_no_delta_of_an_input_follows_the_whole_input() -> None:
     start, *pieces, end = called(0, BAKE, '{"heat":', "1}")
     chunks = decode([begun("m1"), start, pieces[0], whole("m1", BAKE), pieces[1], end], finish=False)
     assert [type(chunk) for chunk in chunks[-3:]] == [ToolInputStart, ToolInputDelta, ToolInputAvailable]

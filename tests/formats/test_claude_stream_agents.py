@@ -51,7 +51,7 @@ def children(parts: Sequence[AssistantPart], call_id: str) -> list[tuple[str, Se
     return []
 
 
-def test_sub_agents_hang_under_their_calls() -> None:
+def test_sub_agents_are_nested_under_their_calls() -> None:
     events = [
         whole("m1", TASK),
         user(text("weigh it"), under="task") | {"uuid": "p1"},
@@ -82,7 +82,7 @@ def test_sub_agents_hang_under_their_calls() -> None:
     assert metadata["claudeCode"]["responses"]["c1"]["usage"] == {"output_tokens": 9}
 
 
-def test_the_words_of_a_sub_agent_end_before_its_call_does() -> None:
+def test_the_texts_of_a_sub_agent_end_before_its_call() -> None:
     under = "task"
     events = [
         whole("m1", TASK),
@@ -105,7 +105,7 @@ def _is_metadata(chunk: Chunk) -> bool:
     )
 
 
-def test_a_sub_agent_that_works_on_is_not_cut_off() -> None:
+def test_a_sub_agent_that_continues_is_not_closed() -> None:
     events = [
         whole("m1", TASK),
         begun("c1", "task"),
@@ -140,18 +140,18 @@ def test_a_sub_agent_of_an_unknown_call_gets_one() -> None:
     assert children(message.parts, "far") == [("far/1", (STEP, said("Hm.")))]
 
 
-def test_what_is_not_understood_of_a_sub_agent_stays_with_it() -> None:
+def test_unknown_events_of_a_sub_agent_are_nested_under_its_call() -> None:
     chunks = decode([whole("m1", TASK), whole("c1", "smell", under="task")], finish=False)
     assert chunks[-1] == ChildChunk(("task",), DataChunk("data-claude-unknown", "smell"))
 
 
-def test_a_question_of_a_sub_agent_is_asked_there() -> None:
+def test_an_approval_request_of_a_sub_agent_is_nested_under_its_call() -> None:
     chunks = decode([whole("m1", TASK), whole("c1", BAKE, under="task"), ask("r", "bake")], finish=False)
     assert isinstance(chunks[-1], ChildChunk)
     assert chunks[-1].path == ("task",)
 
 
-def test_what_hangs_under_a_call_that_was_taken_back_is_data() -> None:
+def test_events_under_a_retracted_call_are_data() -> None:
     events = [
         whole("m1", TASK) | {"uuid": "u1"},
         whole("c1", BAKE, under="task"),
@@ -170,7 +170,7 @@ def test_the_prompt_of_a_sub_agent_is_a_message() -> None:
     assert chunks[-1] == ChildMessage(("task",), UserMessage(id="p", content="weigh it"))
 
 
-def test_a_prompt_without_an_id_gets_one_from_its_place() -> None:
+def test_a_prompt_without_an_id_gets_one_from_its_position() -> None:
     prompt = user(text("weigh it"), under="task")
     del prompt["uuid"]
     chunks = decode([whole("m1", TASK), prompt], finish=False)

@@ -91,7 +91,7 @@ DENIED: dict[str, tuple[list[Json], ToolOutput]] = {
 
 
 @each_row(("events", "output"), DENIED.values(), ids=DENIED)
-def test_a_refusal_keeps_its_reason(events: list[Json], output: ToolOutput) -> None:
+def test_a_denial_has_its_reason(events: list[Json], output: ToolOutput) -> None:
     call = folded([whole("m1", BAKE), *events]).parts[1]
     assert isinstance(call, ToolCallPart)
     assert call.output == output
@@ -111,9 +111,7 @@ OPEN: dict[str, tuple[list[Json], ToolOutput | None]] = {
 
 
 @each_row(("events", "output"), OPEN.values(), ids=OPEN)
-def test_a_call_without_an_output_says_what_became_of_it(
-    events: list[Json], output: ToolOutput | None
-) -> None:
+def test_a_call_without_an_output_ends_with_its_cause(events: list[Json], output: ToolOutput | None) -> None:
     call = folded([whole("m1", BAKE), *events]).parts[1]
     assert isinstance(call, ToolCallPart)
     assert call.output == output
@@ -122,7 +120,7 @@ def test_a_call_without_an_output_says_what_became_of_it(
 # Questions
 
 
-def test_a_question_and_its_answer() -> None:
+def test_an_approval_request_and_its_response() -> None:
     events = [
         whole("m1", BAKE),
         ask("r", "bake", decision_reason="it is hot", title="Bake?", permission_suggestions=[]),
@@ -139,7 +137,7 @@ def test_a_question_and_its_answer() -> None:
     assert call.call_provider_metadata == {"claudeCode": {"updatedInput": {"heat": 2}}}
 
 
-def test_an_answer_keeps_what_the_provider_said_of_the_call() -> None:
+def test_an_approval_response_keeps_the_provider_metadata_of_the_call() -> None:
     asked = use("bake", input={"heat": 1}, caller={"type": "direct"})
     call = folded(
         [whole("m1", asked), ask("r", "bake"), reply("r", behavior="allow", updatedInput={})]
@@ -151,13 +149,13 @@ def test_an_answer_keeps_what_the_provider_said_of_the_call() -> None:
     }
 
 
-def test_a_call_that_is_asked_about_is_not_told_anew() -> None:
+def test_a_call_with_an_approval_request_is_not_emitted_twice() -> None:
     events = [begun("m1"), *called(0, BAKE, '{"heat":1}'), ask("r", "bake"), whole("m1", use("bake"))]
     told = [type(chunk) for chunk in decode(events, finish=False)]
     assert told.count(ToolInputAvailable) == 1
 
 
-def test_a_question_is_asked_about_one_call() -> None:
+def test_an_approval_request_belongs_to_one_call() -> None:
     again = ask("r", "cool")
     chunks = decode([whole("m1", BAKE, use("cool")), ask("r", "bake"), again], finish=False)
     assert chunks[-1] == DataChunk("data-claude-permission-request", again["request"])
@@ -198,7 +196,7 @@ QUESTIONS: dict[str, tuple[list[Json], str, Approval]] = {
 
 
 @each_row(("events", "call_id", "approval"), QUESTIONS.values(), ids=QUESTIONS)
-def test_a_question_finds_its_call(events: list[Json], call_id: str, approval: Approval) -> None:
+def test_an_approval_request_finds_its_call(events: list[Json], call_id: str, approval: Approval) -> None:
     calls = [part for part in folded(events).parts if isinstance(part, ToolCallPart)]
     assert {call.id: call.approval for call in calls if call.approval} == {call_id: approval}
     assert next(call.name for call in calls if call.id == call_id) == "Oven"

@@ -130,7 +130,7 @@ def named(value: Json, *names: str) -> list[Json]:
 
 
 @each_row("case", CASES.values(), ids=CASES)
-def test_all_words_and_calls_are_told_once_and_in_order(case: JsonObject) -> None:
+def test_all_texts_and_calls_are_emitted_once_and_in_order(case: JsonObject) -> None:
     told: list[tuple[str | None, str, str]] = []
     for parent, part in parts_of(message_of(case["id"])):
         match part:
@@ -165,7 +165,7 @@ def test_every_part_that_is_opened_is_closed(case: JsonObject) -> None:
 
 
 @each_row("case", CASES.values(), ids=CASES)
-def test_signatures_and_redacted_thoughts_are_kept(case: JsonObject) -> None:
+def test_signatures_and_redacted_reasoning_are_kept(case: JsonObject) -> None:
     thoughts = [part for _, part in parts_of(message_of(case["id"])) if isinstance(part, ReasoningPart)]
     kept = {str(value) for part in thoughts for _, value in walk(part.provider_metadata)} - {"None"}
     events: Json = case["input"]
@@ -191,7 +191,7 @@ def test_citations_are_kept(case: JsonObject) -> None:
 
 
 @each_row("case", CASES.values(), ids=CASES)
-def test_no_piece_of_an_input_follows_the_whole_input(case: JsonObject) -> None:
+def test_no_delta_of_an_input_follows_the_whole_input(case: JsonObject) -> None:
     whole: set[str] = set()
     for _, chunk in flat(chunks_of(case["id"])):
         if isinstance(chunk, ToolInputAvailable):
@@ -294,7 +294,7 @@ def _levelled(output: Json) -> Json:
 
 
 @each_row("id", FAIR)
-def test_a_fair_turn_says_what_it_says_elsewhere(id: str) -> None:
+def test_a_turn_has_the_texts_of_the_other_fixtures(id: str) -> None:
     theirs = fold([read_chunk(chunk) for chunk in CASES[id]["observed"]["chunks"]])
     same = summary(message_of(id)) == summary(theirs)
     assert same is (id not in MEANT)
@@ -308,7 +308,7 @@ def stats_of(chunks: list[JsonObject]) -> JsonObject:
 
 
 @each_row("case", CASES.values(), ids=CASES)
-def test_the_usage_is_what_it_is_elsewhere(case: JsonObject) -> None:
+def test_the_usage_matches_that_of_the_other_fixtures(case: JsonObject) -> None:
     end = chunks_of(case["id"])[-1]
     assert isinstance(end, MessageFinish)
     ours: Json = end.message_metadata
@@ -329,7 +329,7 @@ ENDS: Final = {"cc-031": "length", "cc-032": "error", "cc-033": "error", "cc-035
 
 
 @each_row("id", CASES)
-def test_the_finish_reason_is_what_it_is_elsewhere(id: str) -> None:
+def test_the_finish_reason_matches_that_of_the_other_fixtures(id: str) -> None:
     end = chunks_of(id)[-1]
     theirs = [chunk["finishReason"] for chunk in CASES[id]["observed"]["chunks"] if chunk["type"] == "finish"]
     assert isinstance(end, MessageFinish)

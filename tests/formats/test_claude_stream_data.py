@@ -46,12 +46,12 @@ LASTING: dict[str, JsonObject] = {
 
 
 @each_row(("type_", "event"), PASSING.items(), ids=PASSING)
-def test_mere_state_passes(type_: str, event: JsonObject) -> None:
+def test_state_events_are_transient(type_: str, event: JsonObject) -> None:
     assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk(type_, event, transient=True)]
 
 
 @each_row(("type_", "event"), LASTING.items(), ids=LASTING)
-def test_what_a_person_may_care_about_lasts(type_: str, event: JsonObject) -> None:
+def test_notices_are_kept(type_: str, event: JsonObject) -> None:
     assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk(type_, event)]
 
 
@@ -78,7 +78,7 @@ UNKNOWN: dict[str, Json] = {
 
 
 @each_row("event", UNKNOWN.values(), ids=UNKNOWN)
-def test_what_is_not_understood_is_kept_whole(event: Json) -> None:
+def test_unknown_events_are_kept_unchanged(event: Json) -> None:
     assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk("data-claude-unknown", event)]
 
 
@@ -90,31 +90,31 @@ DELTAS: dict[str, JsonObject] = {
 
 
 @each_row("event", DELTAS.values(), ids=DELTAS)
-def test_a_delta_that_does_not_fit_its_block_is_kept_whole(event: JsonObject) -> None:
+def test_a_delta_of_another_kind_than_its_block_is_kept_unchanged(event: JsonObject) -> None:
     decoder = ClaudeStreamDecoder()
     for known in [begun("m1"), opened(0, text(""))]:
         decoder.feed(known)
     assert decoder.feed(event) == [DataChunk("data-claude-unknown", event)]
 
 
-def test_an_error_in_the_middle_of_an_answer_is_data() -> None:
+def test_an_error_during_a_response_is_data() -> None:
     event = live("error", error={"type": "overloaded_error"})
     assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk("data-claude-api-error", event["event"])]
 
 
-def test_an_error_of_the_api_in_an_answer_is_data() -> None:
+def test_an_error_of_the_api_in_a_response_is_data() -> None:
     event = whole("m1", text("API Error: 529"), error="overloaded")
     *_, data = decode([event], finish=False)
     assert data == DataChunk("data-claude-error", event)
 
 
-def test_nothing_keeps_the_line_open_but_itself() -> None:
+def test_keep_alive_events_are_ignored() -> None:
     decoder = ClaudeStreamDecoder()
     assert decoder.feed({"type": "keep_alive"}) == []
     assert decoder.feed(live("ping")) == []
 
 
-def test_a_notice_after_the_end_does_not_bring_the_message_back() -> None:
+def test_a_notice_after_the_end_does_not_reopen_the_message() -> None:
     decoder = ClaudeStreamDecoder()
     decoder.feed(result())
     event: JsonObject = {"type": "prompt_suggestion", "suggestion": "eat"}

@@ -27,7 +27,7 @@ from tests.formats.claude_turns import (
 from tests.tables import each_row
 
 
-def test_the_beginning_says_who_works_where_with_what() -> None:
+def test_the_init_event_becomes_metadata() -> None:
     chunks = ClaudeStreamDecoder("m").feed(init(skills=["baking"]))
     assert chunks == [
         MessageStart(
@@ -46,13 +46,13 @@ def test_the_beginning_says_who_works_where_with_what() -> None:
     ]
 
 
-def test_a_late_beginning_is_metadata() -> None:
+def test_a_late_init_event_is_metadata() -> None:
     first, second = ClaudeStreamDecoder(), init()
     assert first.feed(system("hook_started"))[0] == MessageStart()
     assert isinstance(first.feed(second)[0], MessageMetadata)
 
 
-def test_the_result_says_what_the_turn_took() -> None:
+def test_the_result_has_the_usage_and_cost_of_the_turn() -> None:
     more: JsonObject = {"terminal_reason": "completed", "structured_output": [1], "new_field": 7}
     *_, end = decode([whole("m1", text("Hello.")), result(result="Hello.", **more)])
     assert isinstance(end, MessageFinish)
@@ -83,7 +83,7 @@ def test_the_result_says_what_the_turn_took() -> None:
     }
 
 
-def test_every_answer_keeps_its_usage_and_reason() -> None:
+def test_every_response_keeps_its_usage_and_stop_reason() -> None:
     first = {"output_tokens": 1, "input_tokens": 5}
     events = [
         begun("m1", usage=first),
@@ -102,7 +102,7 @@ def test_every_answer_keeps_its_usage_and_reason() -> None:
     }
 
 
-def test_the_time_to_the_first_word_is_kept() -> None:
+def test_the_time_to_the_first_token_is_kept() -> None:
     metadata: Json = folded([begun("m1") | {"ttft_ms": 250}, *stopped()]).content.metadata
     assert metadata["claudeCode"]["responses"]["m1"]["ttftMs"] == 250
 
@@ -139,7 +139,7 @@ def test_the_finish_reason(event: JsonObject, reason: str) -> None:
     assert end.finish_reason == reason
 
 
-def test_without_a_reason_that_of_the_last_answer_counts() -> None:
+def test_without_a_stop_reason_that_of_the_last_response_is_used() -> None:
     *_, end = decode(
         [begun("m1"), *written(0, "text", "Hal"), *stopped("max_tokens"), result(stop_reason=None)]
     )
@@ -147,13 +147,13 @@ def test_without_a_reason_that_of_the_last_answer_counts() -> None:
     assert end.finish_reason == "length"
 
 
-def test_a_result_told_twice_ends_the_turn_once() -> None:
+def test_a_repeated_result_ends_the_turn_once() -> None:
     end = result()
     chunks = decode([whole("m1", text("Hello.")), end, end])
     assert [type(chunk) for chunk in chunks].count(MessageFinish) == 1
 
 
-def test_words_that_the_program_adds_do_not_change_the_model() -> None:
+def test_synthetic_texts_do_not_change_the_model() -> None:
     added = whole("x", text("API Error: 529"))
     added["message"]["model"] = "<synthetic>"
     metadata: Json = folded([begun("m1"), *written(0, "text", "Hal"), added]).content.metadata
@@ -175,7 +175,7 @@ ERRORS: dict[str, tuple[JsonObject, list[str]]] = {
 
 
 @each_row(("event", "errors"), ERRORS.values(), ids=ERRORS)
-def test_a_failed_turn_says_what_went_wrong(event: JsonObject, errors: list[str]) -> None:
+def test_a_failed_turn_has_its_errors(event: JsonObject, errors: list[str]) -> None:
     chunks = decode([event])
     assert [chunk.error_text for chunk in chunks if isinstance(chunk, ErrorChunk)] == errors
     assert isinstance(chunks[-1], MessageFinish)
@@ -192,12 +192,12 @@ def test_a_turn_that_a_person_stopped_is_aborted() -> None:
     assert isinstance(end, MessageFinish)
 
 
-def test_a_try_that_broke_off_is_taken_back_live() -> None:
+def test_a_response_that_broke_off_is_retracted() -> None:
     events = [begun("m1"), *written(0, "text", "Half"), begun("m2")]
     assert decode(events, finish=False)[-1] == StepReset()
 
 
-def test_nothing_is_said_about_a_stream_without_events() -> None:
+def test_a_stream_without_events_has_no_chunks() -> None:
     assert ClaudeStreamDecoder().finish() == []
 
 

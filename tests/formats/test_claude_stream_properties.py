@@ -109,7 +109,7 @@ DEEP_EVENTS: dict[str, list[Json]] = {
 
 
 @each_row("events", DEEP_EVENTS.values(), ids=DEEP_EVENTS)
-def test_values_nested_too_deeply_to_look_at_are_passed_on(events: list[Json]) -> None:
+def test_too_deeply_nested_values_are_accepted(events: list[Json]) -> None:
     decoder = ClaudeStreamDecoder()
     assert [chunk for event in events for chunk in decoder.feed(event)]
 
@@ -209,7 +209,7 @@ def blocks(draw: st.DrawFn) -> list[Block]:
 
 
 @given(answer=blocks())
-def test_words_are_told_once_and_in_order_in_whatever_form_they_come(answer: list[Block]) -> None:
+def test_texts_are_emitted_once_and_in_order_in_any_form(answer: list[Block]) -> None:
     events = [event for index, block in enumerate(answer) for event in block.events(index)]
     events += [block.whole() for block in answer if block.form == "whole at last"]
     message = fold(decode([begun("m1"), *events, *stopped(), result()]))

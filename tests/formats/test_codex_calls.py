@@ -94,9 +94,9 @@ def test_inputs(script: Script, name: str, input: Json, said: JsonObject) -> Non
     assert (call.id, call.name, call.input, own(call.tool_metadata)) == ("c", name, input, said)
 
 
-def test_arguments_that_are_no_json_are_counted() -> None:
+def test_arguments_that_are_not_json_are_reported() -> None:
     script = Script().item("function_call", name="plant", arguments="{roses", call_id="c")
-    assert read(script.records).puzzles == {"arguments of a call that are not JSON": 1}
+    assert read(script.records).unknown_records == {"arguments of a call that are not JSON": 1}
 
 
 def test_outputs_find_their_calls_in_any_order() -> None:
@@ -110,20 +110,20 @@ def test_outputs_find_their_calls_in_any_order() -> None:
     assert len(reading.answers) == 1
 
 
-def test_an_output_without_its_call_is_kept_and_counted() -> None:
+def test_an_output_without_its_call_is_kept_and_reported() -> None:
     reading = read(Script().output("c", "lonely").records)
-    assert reading.puzzles == {"an output without its call": 1}
+    assert reading.unknown_records == {"an output without its call": 1}
     (note,) = reading.messages
     (part,) = note.content.parts
     assert isinstance(part, DataPart)
     assert part.data == {"type": "function_call_output", "call_id": "c", "output": "lonely"}
 
 
-def test_a_call_that_is_told_twice_stays_as_it_was() -> None:
+def test_a_repeated_call_changes_nothing() -> None:
     script = Script().call("c", cmd="ls").output("c", "beds").call("c", cmd="rm")
     reading = read(script.records)
     assert [(call.input, call.output) for call in reading.calls] == [({"cmd": "ls"}, TextOutput("beds"))]
-    assert reading.puzzles == {"a call that was read before": 1}
+    assert reading.unknown_records == {"a call that was read before": 1}
 
 
 def test_a_call_without_an_id_gets_one() -> None:
@@ -136,7 +136,7 @@ def test_a_call_without_an_id_gets_one() -> None:
     assert len({call.id for call in reading.calls}) == 2
 
 
-def test_found_tools_are_the_output_of_their_search() -> None:
+def test_the_tools_of_a_search_are_its_output() -> None:
     script = (
         Script()
         .item("tool_search_call", call_id="c", arguments={})
@@ -188,19 +188,19 @@ def test_an_event_enriches_its_call_before_and_after_the_output(orders: tuple[st
     assert own(call.tool_metadata)["changes"] == [CHANGED]
 
 
-def test_until_the_output_comes_that_of_the_event_stands_for_it() -> None:
+def test_the_output_of_an_event_is_preliminary() -> None:
     call = one_call(patched("call", "event"))
     assert call.preliminary is True
     assert call.output == JsonOutput({"status": "completed", "stdout": "Success."})
 
 
-def test_work_of_which_only_the_event_is_left_is_a_call() -> None:
+def test_an_event_without_an_item_is_a_call() -> None:
     call = one_call(patched("event"))
     assert (call.id, call.name, call.preliminary) == ("c", "file_change", None)
     assert own(call.tool_metadata) == {"type": "patch_apply_end", "changes": [CHANGED]}
 
 
-def test_an_event_that_tells_of_a_failure_makes_the_output_one() -> None:
+def test_an_event_of_a_failure_makes_the_output_an_error() -> None:
     script = [*CUSTOM, {"type": "event_msg", "payload": {**PATCHED, "success": False, "status": "failed"}}]
     output = Script().item("custom_tool_call_output", call_id="c", output="Could not.").records
     (call,) = read([*script, *output]).calls
@@ -223,7 +223,7 @@ SERVED: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
 
 
 @each_row(("result", "output", "said"), SERVED.values(), ids=SERVED)
-def test_servers_say_how_a_call_went(result: Json, output: ToolOutput, said: JsonObject) -> None:
+def test_results_of_mcp_servers(result: Json, output: ToolOutput, said: JsonObject) -> None:
     script = Script().item(
         "function_call", name="plant", namespace="mcp__garden", arguments="{}", call_id="c"
     )
@@ -247,7 +247,7 @@ RESULTS: dict[str, tuple[Json, ToolOutput]] = {
 
 
 @each_row(("result", "output"), RESULTS.values(), ids=RESULTS)
-def test_a_servers_call_of_which_only_the_event_is_left(result: Json, output: ToolOutput) -> None:
+def test_an_mcp_call_of_which_only_the_event_is_there(result: Json, output: ToolOutput) -> None:
     call = one_call(Script().event("mcp_tool_call_end", call_id="c", result=result, **MCP))
     assert (call.name, call.input, call.output) == ("plant", {"n": 1}, output)
 
@@ -264,14 +264,14 @@ COMMAND: JsonObject = {
 }
 
 
-def test_an_items_words_that_were_cut_for_the_model_are_kept_whole() -> None:
+def test_the_full_output_of_a_truncated_text_is_kept() -> None:
     script = Script().call("c").event("item_completed", item=COMMAND).output("c", "beds … cut")
     call = one_call(script)
     assert call.output == TextOutput("beds … cut")
     assert own(call.tool_metadata) == {"exitCode": 0, "durationSeconds": 1.0, "fullOutput": "beds\nshed\n"}
 
 
-def test_an_items_words_that_the_output_has_are_told_once() -> None:
+def test_an_output_that_is_not_truncated_is_kept_once() -> None:
     script = Script().call("c").event("item_completed", item=COMMAND).output("c", "Output:\nbeds\nshed\n")
     assert "fullOutput" not in said_of(script)
 
@@ -284,7 +284,7 @@ ENDS: dict[str, tuple[JsonObject, ToolOutput]] = {
 
 
 @each_row(("fields", "output"), ENDS.values(), ids=ENDS)
-def test_commands_inside_another_call_are_calls_of_their_own(fields: JsonObject, output: ToolOutput) -> None:
+def test_commands_inside_another_call_are_separate_calls(fields: JsonObject, output: ToolOutput) -> None:
     script = Script().item("custom_tool_call", name="exec", input="run()", call_id="outer")
     script.event("item_completed", item={**COMMAND, **fields}).item(
         "custom_tool_call_output", call_id="outer", output=""
@@ -318,7 +318,7 @@ SEARCHES: dict[str, tuple[Script, str]] = {
 
 
 @each_row(("script", "call_id"), SEARCHES.values(), ids=SEARCHES)
-def test_a_search_is_one_call_of_the_providers_with_its_sources(script: Script, call_id: str) -> None:
+def test_a_search_is_one_call_of_the_provider_with_its_sources(script: Script, call_id: str) -> None:
     reading = read(script.records)
     (call,) = reading.calls
     assert (call.id, call.name, call.provider_executed) == (call_id, "web_search", True)
@@ -360,7 +360,7 @@ PICTURES: dict[str, tuple[JsonObject, ToolOutput]] = {
 
 
 @each_row(("fields", "output"), PICTURES.values(), ids=PICTURES)
-def test_pictures_of_the_providers(fields: JsonObject, output: ToolOutput) -> None:
+def test_images_of_the_provider(fields: JsonObject, output: ToolOutput) -> None:
     call = one_call(Script().item("image_generation_call", id="ig", **fields))
     assert (call.id, call.name, call.provider_executed, call.output) == (
         "ig",

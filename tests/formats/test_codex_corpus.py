@@ -57,12 +57,12 @@ def test_copied_history_is_not_consumed_again(path: Path) -> None:
 
 
 @each_row("path", of_format("codex-rollout"))
-def test_nothing_is_puzzling_but_what_is_known(path: Path) -> None:
-    assert reading(path).puzzles.keys() <= KNOWN
+def test_all_unknown_records_of_the_corpus_are_expected(path: Path) -> None:
+    assert reading(path).unknown_records.keys() <= KNOWN
 
 
 @each_row("path", of_format("codex-rollout"))
-def test_every_parent_is_there(path: Path) -> None:
+def test_every_parent_exists(path: Path) -> None:
     messages = reading(path).messages
     known = {message.id for message in messages}
     assert {message.parent_id for message in messages} - {""} <= known

@@ -113,7 +113,7 @@ def test_a_turn_is_written_in_the_order_of_codex() -> None:
     assert records[8]["payload"]["arguments"] == "{}"
 
 
-def test_the_known_folder_and_repository_stand_in_the_header_and_in_every_turn() -> None:
+def test_the_known_folder_and_repository_are_in_the_header_and_in_every_turn() -> None:
     message = UserMessage(id="a", content="Bake")
     records = records_of([message], SessionFacts(cwd="/kitchen", git_branch="main", git_commit="c0ffee"))
     assert records[0]["payload"]["cwd"] == "/kitchen"
@@ -140,7 +140,7 @@ def test_nothing_is_written_of_no_messages() -> None:
     assert records_of([AssistantMessage(id="a", content=[])]) == []
 
 
-def test_what_newer_versions_write_beside_a_payload_is_kept_and_no_finding() -> None:
+def test_members_beside_a_payload_are_kept_and_not_reported() -> None:
     loads = get_format("codex").load
     assert loads is not None
     records = records_of([UserMessage(id="a", content="Bake")])
@@ -200,7 +200,7 @@ def test_an_output_that_changes_is_a_loss(output: ToolOutput, expected: ToolOutp
     assert f"$[0].content.parts[0].output{member}" in losses
 
 
-def test_reasoning_of_others_keeps_its_place_and_is_not_sent_to_the_model() -> None:
+def test_reasoning_of_other_models_is_shown_and_not_sent_to_the_model() -> None:
     signed = ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "sealed"}})
     parts: list[AssistantPart] = [signed, call(TextOutput("warm"))]
     (answer,), losses = there_and_back([AssistantMessage(id="a", content=parts)])
@@ -214,14 +214,14 @@ def test_reasoning_of_others_keeps_its_place_and_is_not_sent_to_the_model() -> N
     assert "response_item/reasoning" not in shape(records)
 
 
-def test_reasoning_of_codex_goes_back_to_the_model() -> None:
+def test_reasoning_of_codex_is_sent_back_to_the_model() -> None:
     own = ReasoningPart("hm", provider_metadata={"codex": {"id": "rs_1", "encryptedContent": "gAAA"}})
     records = records_of([AssistantMessage(id="a", content=[own])])
     (item,) = [record["payload"] for record in records if record["type"] == "response_item"]
     assert (item["id"], item["encrypted_content"]) == ("rs_1", "gAAA")
 
 
-def test_two_answers_in_a_row_stay_two() -> None:
+def test_two_consecutive_responses_remain_two() -> None:
     answers: list[Message] = [AssistantMessage(id=name, content=name) for name in ("one", "two")]
     found, _ = there_and_back([UserMessage(id="a", content="Bake"), *answers])
     assert [text_of(message) for message in found] == ["Bake", "one", "two"]
@@ -249,7 +249,7 @@ NO_PLACE: dict[str, AssistantPart] = {
 
 
 @each_row("part", NO_PLACE.values(), ids=NO_PLACE)
-def test_what_has_no_place_is_a_loss(part: AssistantPart) -> None:
+def test_parts_that_are_not_written_are_losses(part: AssistantPart) -> None:
     _, losses = there_and_back([AssistantMessage(id="a", content=[TextPart("Done"), part])])
     assert "$[0].content.parts[1]" in losses
 
@@ -273,7 +273,7 @@ SESSIONS = sorted(
 
 
 @each_row("path", SESSIONS, ids=[path.stem for path in SESSIONS])
-def test_what_recordings_show_is_written_and_read_back(path: Path) -> None:
+def test_recordings_are_written_and_read_back(path: Path) -> None:
     log = parse_log_file(path, agents=False)
     shown = [message for message in log.messages if not message.internal and message.type != "event"]
     loads = get_format("codex").load
@@ -299,7 +299,7 @@ def test_empty_citations_are_reported(name: str) -> None:
     assert [one.path for one in losses if "citations" in one.path] == ["$[1].content.parts[0].citations"]
 
 
-def test_messages_of_one_id_are_turns_of_their_own() -> None:
+def test_messages_with_the_same_id_are_separate_turns() -> None:
     messages: list[Message] = [UserMessage(id="a", content=text) for text in ("", "")]
     records = records_of(messages)
     turns = [one["payload"]["turn_id"] for one in records if one["payload"].get("type") == "task_started"]

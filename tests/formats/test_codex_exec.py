@@ -182,7 +182,7 @@ WORKS: dict[str, tuple[JsonObject, str, Json, ToolOutput]] = {
 
 
 @each_row(("work", "name", "input", "output"), WORKS.values(), ids=WORKS)
-def test_work(work: JsonObject, name: str, input: Json, output: ToolOutput) -> None:
+def test_tool_items(work: JsonObject, name: str, input: Json, output: ToolOutput) -> None:
     (part,) = parts_of([done(work)])
     assert isinstance(part, ToolCallPart)
     assert (part.id, part.name, part.input, part.output) == ("i1", name, input, output)
@@ -336,11 +336,11 @@ GROWING: dict[str, tuple[list[JsonObject], AssistantPart]] = {
 
 
 @each_row(("events", "part"), GROWING.values(), ids=GROWING)
-def test_words_grow(events: list[JsonObject], part: AssistantPart) -> None:
+def test_texts_are_streamed(events: list[JsonObject], part: AssistantPart) -> None:
     assert parts_of(events) == (part,)
 
 
-def test_words_of_the_user_during_a_turn_steer_it() -> None:
+def test_user_messages_during_a_turn_steer_it() -> None:
     words = [[{"type": "text", "text": text}] for text in ("Dig.", "Deeper.")]
     events = [
         server("completed", item("userMessage", f"u{index}", content=said))
@@ -351,7 +351,7 @@ def test_words_of_the_user_during_a_turn_steer_it() -> None:
     assert steering == SteeringMessagePart("u1", (TextPart("Deeper."),))
 
 
-def test_pieces_of_outputs_are_shown_and_not_kept() -> None:
+def test_deltas_of_outputs_are_transient() -> None:
     running = item("commandExecution", "c", command="ls", status="inProgress")
     events = [server("started", running), delta("commandExecution/outputDelta", "be", "c")]
     shown = [chunk for chunk in chunks_of(events) if isinstance(chunk, DataChunk)]
@@ -367,7 +367,7 @@ DECISIONS: dict[str, tuple[Json, bool]] = {
 
 
 @each_row(("decision", "approved"), DECISIONS.values(), ids=DECISIONS)
-def test_questions_and_answers(decision: Json, approved: bool) -> None:
+def test_approval_requests_and_responses(decision: Json, approved: bool) -> None:
     ask = {
         "method": "item/commandExecution/requestApproval",
         "id": 5,
@@ -383,7 +383,7 @@ def test_questions_and_answers(decision: Json, approved: bool) -> None:
     assert call.approval == Approval("5", approved, request_reason="risky")
 
 
-def test_a_question_about_a_call_that_has_not_begun_begins_it() -> None:
+def test_an_approval_request_begins_its_call() -> None:
     ask = {"type": "exec_approval_request", "call_id": "c", "command": ["rm"], "cwd": "/"}
     decoder = CodexExecDecoder()
     accumulator = Accumulator(id="answer")
@@ -394,7 +394,7 @@ def test_a_question_about_a_call_that_has_not_begun_begins_it() -> None:
     assert (call.input, call.state) == ({"command": ["rm"], "cwd": "/"}, "approval-requested")
 
 
-def test_usage_of_a_turn_is_what_its_calls_spent() -> None:
+def test_the_usage_of_a_turn_is_the_sum_of_its_model_calls() -> None:
     def count(total: int, last: int) -> JsonObject:
         usages = {"total": {"totalTokens": total}, "last": {"totalTokens": last}}
         return {"method": "thread/tokenUsage/updated", "params": {"tokenUsage": usages}}
@@ -408,7 +408,7 @@ def test_usage_of_a_turn_is_what_its_calls_spent() -> None:
     ]
 
 
-def test_facts_of_the_thread_stand_in_the_metadata() -> None:
+def test_facts_of_the_thread_are_in_the_metadata() -> None:
     answer = {"id": 2, "result": {"thread": {"id": "th"}, "model": "gpt-test", "cwd": "/home/ada"}}
     begin: JsonObject = {"method": "turn/started", "params": {"turn": {"id": "t1"}}}
     assert message_of([answer, begin]).content.metadata == {
@@ -436,7 +436,7 @@ UNKNOWN: dict[str, Json] = {
 
 @each_row("event", UNKNOWN.values(), ids=UNKNOWN)
 @each_row("before", [[], [{"type": "turn.started"}]], ids=["first", "later"])
-def test_what_is_unknown_is_kept(event: Json, before: list[JsonObject]) -> None:
+def test_unknown_events_are_kept(event: Json, before: list[JsonObject]) -> None:
     (part,) = parts_of([*before, event])
     assert isinstance(part, DataPart)
     assert part.data == event
@@ -455,7 +455,7 @@ def old(type_: str, **fields: Json) -> JsonObject:
     return {"id": "0", "msg": {"type": type_, **fields}}
 
 
-def test_the_first_shape() -> None:
+def test_the_first_version() -> None:
     events = [
         {"model": "gpt-test", "workdir": "/home/ada", "provider": "openai"},
         {"prompt": "What is here?"},
@@ -509,6 +509,6 @@ def test_sections_of_an_old_reasoning() -> None:
     assert parts_of(events) == (ReasoningPart("One.\n\nTwo.", id="item-1", state="done"),)
 
 
-def test_an_old_session_says_which_thread_it_is() -> None:
+def test_an_old_session_has_its_thread() -> None:
     events = [old("session_configured", session_id="th", model="gpt-test"), old("task_started")]
     assert message_of(events).content.metadata == {"sessionId": "th", "model": "gpt-test"}

@@ -148,7 +148,7 @@ def test_outputs(output: Json, typed: ToolOutput, said: JsonObject) -> None:
 
 
 @given(texts(), st.integers(-5, 300), st.floats(0, 1000).map(lambda seconds: round(seconds, 4)))
-def test_whatever_a_command_wrote_its_code_and_words_are_found(body: str, code: int, seconds: float) -> None:
+def test_the_exit_code_and_the_text_of_any_command_are_read(body: str, code: int, seconds: float) -> None:
     words = f"Exit code: {code}\nWall time: {seconds:.4f} seconds\nOutput:\n{body}"
     output, said = read_outcome(words)
     assert said == {"exitCode": code, "durationSeconds": seconds}

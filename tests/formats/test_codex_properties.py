@@ -109,7 +109,7 @@ def test_reading_again_gives_the_same(records: list[JsonObject]) -> None:
 
 
 @given(scripts())
-def test_reading_live_gives_what_reading_at_once_gives(records: list[JsonObject]) -> None:
+def test_reading_live_gives_the_messages_of_reading_at_once(records: list[JsonObject]) -> None:
     assert contents(read(records, live=True)) == contents(read(records))
 
 
@@ -156,7 +156,7 @@ def test_a_record_twice_in_a_row_counts_once(records: list[JsonObject], data: st
     twice = read(records[: index + 1] + records[index:])
     assert contents(twice) == contents(read(records))
     assert spent(twice) == spent(read(records))
-    assert twice.puzzles == {"a record twice in a row": 1}
+    assert twice.unknown_records == {"a record twice in a row": 1}
 
 
 @given(scripts(), st.data())

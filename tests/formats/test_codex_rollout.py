@@ -40,7 +40,7 @@ def test_a_turn_is_a_prompt_and_its_answer_each_told_once() -> None:
     assert answer.content.usage is not None
     assert answer.content.usage.raw == usage(100)
     assert answer.run_id == prompt.run_id
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 def test_facts_of_the_thread_come_from_its_header_and_its_turns() -> None:
@@ -226,7 +226,7 @@ def test_a_prompt_of_which_only_the_event_is_left_is_told() -> None:
     reading = read(Script().event("user_message", message="Dig.", images=[PICTURE]).records)
     (prompt,) = reading.prompts
     assert prompt.parts == (TextPart("Dig."), ImagePart(PICTURE, "image/png"))
-    assert reading.puzzles == {"a prompt without its item": 1}
+    assert reading.unknown_records == {"a prompt without its item": 1}
 
 
 def test_pieces_of_an_answer_are_parts_and_keep_what_is_said_of_them() -> None:
@@ -244,7 +244,7 @@ def test_pieces_of_an_answer_are_parts_and_keep_what_is_said_of_them() -> None:
         TextPart("Two.", state="done", provider_metadata={"codex": {**said, "continues": True}}),
         DataPart("codex-content", content[2]),
     )
-    assert reading.puzzles == {"unknown content of a response": 1}
+    assert reading.unknown_records == {"unknown content of a response": 1}
 
 
 # Reasoning
@@ -350,7 +350,7 @@ def test_an_output_that_comes_after_the_abort_is_kept_in_any_case() -> None:
     )
     for live in (False, True):
         reading = read(script.output("c1", "dug").records, live=live)
-        assert "an output after its turn was aborted" in reading.puzzles
+        assert "an output after its turn was aborted" in reading.unknown_records
         notes = [part for m in reading.messages for part in m.content.parts if isinstance(part, DataPart)]
         assert notes[-1].name == "codex-late-function-call-output"
 
@@ -433,7 +433,7 @@ def test_a_rollback_can_follow_a_rollback() -> None:
 
 def test_a_rollback_of_nothing_is_counted() -> None:
     reading = read(Script().meta().event("thread_rolled_back", num_turns=2).records)
-    assert reading.puzzles == {"a rollback of turns that are not there": 1}
+    assert reading.unknown_records == {"a rollback of turns that are not there": 1}
     assert [text_of(notice) for notice in reading.notices] == ["2 turns rolled back"]
 
 
@@ -471,7 +471,7 @@ def test_the_first_generation_has_bare_items_and_no_times() -> None:
     assert texts(reading) == [[], ["Dug."]]
     assert (reading.builder.facts["sessionId"], reading.builder.facts["gitBranch"]) == (THREAD, "old")
     assert reading.builder.first_time == reading.builder.last_time
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 def test_times_are_those_of_the_records() -> None:
@@ -518,7 +518,7 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
 @each_row(("record", "what"), STRANGE.values(), ids=STRANGE)
 def test_what_is_unknown_is_kept_and_counted(record: JsonObject, what: str) -> None:
     reading = read([record])
-    assert reading.puzzles[what] == 1
+    assert reading.unknown_records[what] == 1
     kept = [part for message in reading.messages for part in message.content.parts]
     assert all(isinstance(part, DataPart) for part in kept)
     assert kept
@@ -531,7 +531,7 @@ def test_an_unknown_field_of_a_message_stays_with_it(role: str) -> None:
     holder = message.parts[1] if isinstance(message, AssistantMessage) else message.content
     metadata = holder.provider_metadata if isinstance(holder, TextPart) else message.content.metadata
     assert own(metadata)["extra"] == {"colour": "red"}
-    assert reading.puzzles == {"unknown field 'colour' of message": 1}
+    assert reading.unknown_records == {"unknown field 'colour' of message": 1}
 
 
 @each_row("kind", ["world_state", "token_usage_record", "inter_agent_communication"])
@@ -540,14 +540,14 @@ def test_records_of_state_are_kept(kind: str) -> None:
     assert [message.content.parts for message in reading.messages] == [
         (DataPart(f"codex-{kind.replace('_', '-')}", {"x": 1}),)
     ]
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 @each_row("kind", ["ghost_snapshot", "compaction"])
 def test_items_of_state_are_kept(kind: str) -> None:
     reading = read(Script().item(kind, x=1).records)
     assert [message.internal for message in reading.messages] == [True]
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 NOTICES: dict[str, tuple[JsonObject, str]] = {
@@ -573,14 +573,14 @@ def test_an_item_with_an_id_is_told_once_however_often_it_is_there() -> None:
     )
     reading = read(script.records)
     assert texts(reading) == [["Done."]]
-    assert reading.puzzles == {"an item that was read before": 1}
+    assert reading.unknown_records == {"an item that was read before": 1}
 
 
 def test_a_time_that_cannot_be_read_costs_the_time_alone() -> None:
     records = Script().says("assistant", "Done.").records
     reading = read([{**records[0], "timestamp": "yesterday"}])
     assert texts(reading) == [["Done."]]
-    assert reading.puzzles == {"a time that cannot be read": 1}
+    assert reading.unknown_records == {"a time that cannot be read": 1}
 
 
 def test_citations_of_memories_are_kept() -> None:

@@ -198,8 +198,8 @@ def copy_of(answer: AssistantMessage) -> tuple[bool, int | None]:
 
 def test_the_end_of_a_copy_that_had_to_be_guessed_is_counted() -> None:
     guess = "the end of the copied history is a guess"
-    assert read(FORKS["a pause after the copy"].records).puzzles == {guess: 1}
-    assert not read(FORKS["turns that are older than the thread"].records).puzzles
+    assert read(FORKS["a pause after the copy"].records).unknown_records == {guess: 1}
+    assert not read(FORKS["turns that are older than the thread"].records).unknown_records
 
 
 def test_ordinals_tell_what_an_agent_inherited() -> None:

@@ -68,7 +68,7 @@ def call_in(messages: dict[str, Message], id: str) -> ToolCallPart:
     return call
 
 
-def puzzles(builder: LogBuilder) -> list[str]:
+def unknown_records(builder: LogBuilder) -> list[str]:
     return [finding.what for finding in builder.unknown_records]
 
 
@@ -96,7 +96,7 @@ def test_a_conversation() -> None:
     (consumption,) = builder.take_ledger()
     assert (consumption.key, consumption.message_id) == ("gemini:g1", "g1")
     assert (consumption.model, consumption.provider) == ("gemini-test", "google")
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 def test_a_document_is_read_like_its_records() -> None:
@@ -191,7 +191,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput | None]] = {
 def test_what_came_of_a_call(call: JsonObject, output: ToolOutput | None) -> None:
     messages, builder = read([asked("u1", "Go"), answered("g1", toolCalls=[call])])
     assert call_in(messages, "g1").output == output
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 def test_a_call_holds_what_a_person_may_want_to_see() -> None:
@@ -254,7 +254,7 @@ def test_a_result_without_a_call_is_kept() -> None:
     messages, builder = read([message("u2", "user", [responded("x", output="lost")])])
     kept = [part for message in messages.values() for part in message.parts]
     assert DataPart("gemini-result", responded("x", output="lost")["functionResponse"]) in kept
-    assert puzzles(builder) == ["the result has no call right before it"]
+    assert unknown_records(builder) == ["the result has no call right before it"]
 
 
 def test_context_is_no_talk() -> None:
@@ -313,7 +313,7 @@ def test_a_response_that_grows_is_told_as_it_is_in_the_end(versions: list[JsonOb
     messages, builder = read([asked("u1", "Go"), *versions])
     fresh, _ = read([asked("u1", "Go"), versions[-1]])
     assert messages == fresh
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 def test_a_message_that_is_written_anew_keeps_its_place_and_its_run() -> None:
@@ -459,7 +459,7 @@ def test_what_is_said_of_a_chat() -> None:
         part.data for message in messages.values() for part in message.parts if isinstance(part, DataPart)
     ]
     assert kept[1:] == [{"memoryScratchpad": {"a": 1}}, {"mood": "good"}]
-    assert puzzles(builder) == ["unknown field 'mood' of a chat"]
+    assert unknown_records(builder) == ["unknown field 'mood' of a chat"]
 
 
 STRANGE: dict[str, tuple[JsonObject, str]] = {
@@ -475,9 +475,9 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
 
 
 @each_row(("record", "what"), STRANGE.values(), ids=STRANGE)
-def test_what_is_not_understood_is_told_and_does_not_stop_the_rest(record: JsonObject, what: str) -> None:
+def test_unknown_records_are_reported_and_do_not_stop_the_rest(record: JsonObject, what: str) -> None:
     messages, builder = read([asked("u1", "One"), record, asked("u2", "Two")])
-    assert what in puzzles(builder)
+    assert what in unknown_records(builder)
     assert messages["u1"].parts == (TextPart("One"),)
     assert messages["u2"].parts == (TextPart("Two"),)
 
@@ -496,12 +496,12 @@ def test_a_message_nested_too_deeply_is_passed_over() -> None:
         deep = [deep]
     messages, builder = read([asked("u1", "One"), message("x", "user", deep)])
     assert list(messages) == ["u1"]
-    assert puzzles(builder) == ["a message that is nested too deeply"]
+    assert unknown_records(builder) == ["a message that is nested too deeply"]
     while is_array(deep):  # taken apart by hand: so deep a list is too much for the interpreter
         deep = deep.pop()
 
 
-def test_two_calls_of_one_id_are_told_apart() -> None:
+def test_two_calls_with_the_same_id_get_different_ids() -> None:
     messages, _ = read([answered("g1", toolCalls=[called("c"), called("c"), {"name": "ls", "args": {}}])])
     calls = [part.id for part in messages["g1"].parts if isinstance(part, ToolCallPart)]
     assert calls == ["c", "g1-call-0", "g1-call-1"]

@@ -77,7 +77,7 @@ def call_in(messages: dict[str, Message], id: str) -> ToolCallPart:
     return call
 
 
-def puzzles(builder: LogBuilder) -> list[str]:
+def unknown_records(builder: LogBuilder) -> list[str]:
     return [finding.what for finding in builder.unknown_records]
 
 
@@ -129,7 +129,7 @@ def test_a_conversation() -> None:
     assert turn.ended_at.timestamp() == 5
     (consumption,) = builder.take_ledger()
     assert (consumption.message_id, consumption.provider, consumption.cost) == ("a1", "acme", 0.5)
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 def test_a_document_is_read_like_its_records() -> None:
@@ -254,7 +254,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
 def test_what_came_of_a_call(call: JsonObject, output: ToolOutput) -> None:
     messages, builder = read([GO, answered("a1", call)])
     assert call_in(messages, "a1").output == output
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 def test_a_call_holds_what_a_person_may_want_to_see() -> None:
@@ -306,7 +306,7 @@ def test_other_parts_are_data() -> None:
         DataPart("opencode-retry", {"attempt": 1, "error": {"name": "APIError"}}),
         FilePart("data:text/csv,1", "text/csv", provider_metadata={"openCode": {"filename": "x.csv"}}),
     )
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 # Ends
@@ -443,7 +443,7 @@ def test_a_response_that_grows_is_told_as_it_is_in_the_end(versions: list[list[J
     messages, builder = read([GO, *(answered("a1", *parts) for parts in versions)])
     fresh, _ = read([GO, answered("a1", *versions[-1])])
     assert messages == fresh
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 ANEW: dict[str, list[list[JsonObject]]] = {
@@ -490,7 +490,7 @@ def test_a_response_that_was_completed_may_still_change() -> None:
     ]
     messages, builder = read([GO, *versions], looks={1})
     assert [type(one) for one in messages["a1"].parts] == [TextPart, DataPart]
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 # Reverts
@@ -549,9 +549,9 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
 
 
 @each_row(("record", "what"), STRANGE.values(), ids=STRANGE)
-def test_what_is_not_understood_is_told_and_does_not_stop_the_rest(record: JsonObject, what: str) -> None:
+def test_unknown_records_are_reported_and_do_not_stop_the_rest(record: JsonObject, what: str) -> None:
     messages, builder = read([GO, record, asked("u2", text("Two"))])
-    assert what in puzzles(builder)
+    assert what in unknown_records(builder)
     assert messages["u1"].parts == (TextPart("Go"),)
     assert messages["u2"].parts == (TextPart("Two"),)
 
@@ -562,7 +562,7 @@ def test_a_part_nobody_knows_is_kept_whole() -> None:
     assert messages["a1"].parts == messages["u1"].parts == (DataPart("opencode-hologram", strange, "p1"),)
 
 
-def test_two_calls_of_one_id_are_told_apart() -> None:
+def test_two_calls_with_the_same_id_get_different_ids() -> None:
     messages, _ = read([answered("a1", tool(output="x"), tool(output="y"), part("tool", tool="ls"))])
     calls = [one.id for one in messages["a1"].parts if isinstance(one, ToolCallPart)]
     assert calls == ["c1", "c1-1", "a1-2"]
@@ -602,7 +602,7 @@ def test_rows_that_a_recorder_dumped() -> None:
     assert builder.facts == {"cwd": "/work", "prompt": "One", "model": "acme-1"}
     assert [consumption.message_id for consumption in builder.take_ledger()] == ["row-2", "row-6"]
     assert [turn.end for turn in builder.take_turns()] == ["completed", None, None]
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 def test_rows_as_they_are() -> None:

@@ -145,7 +145,7 @@ HEADS: dict[str, tuple[str, Tables, str, JsonObject]] = {
 
 @each_row(("system", "tables", "id", "wanted"), HEADS.values(), ids=HEADS)
 @in_empty_store
-async def test_a_thread_keeps_what_its_row_says(
+async def test_a_thread_keeps_the_columns_of_its_row(
     store: Store, tmp_path: Path, system: str, tables: Tables, id: str, wanted: JsonObject
 ) -> None:
     await import_rows(store, system, str(make_sqlite(new_folder(tmp_path) / "foreign.db", tables)))
@@ -156,7 +156,7 @@ async def test_a_thread_keeps_what_its_row_says(
 # Again
 
 
-async def test_what_was_added_is_added(store: Store, hive: Path) -> None:
+async def test_new_rows_are_added(store: Store, hive: Path) -> None:
     await import_rows(store, "mastra", str(hive))
     add(hive, "mastra_messages", [mastra_message("late", 55, "Still there?")])
     report = await import_rows(store, "mastra", str(hive))
@@ -164,7 +164,7 @@ async def test_what_was_added_is_added(store: Store, hive: Path) -> None:
     assert (await said(store, "t1"))[-2:] == ["The other.", "Still there?"]
 
 
-async def test_what_was_changed_is_changed_in_its_place(store: Store, hive: Path, tmp_path: Path) -> None:
+async def test_changed_rows_are_updated_in_place(store: Store, hive: Path, tmp_path: Path) -> None:
     await import_rows(store, "mastra", str(hive))
     rows = [
         mastra_message("a-second", 2, "In the elm.", role="assistant") if row["id"] == "a-second" else row
@@ -185,7 +185,7 @@ async def test_what_was_changed_is_changed_in_its_place(store: Store, hive: Path
     assert thread.title == "Hives"
 
 
-async def test_a_thread_that_went_on_here_keeps_what_was_done(store: Store, hive: Path) -> None:
+async def test_a_thread_that_was_continued_here_keeps_its_messages(store: Store, hive: Path) -> None:
     await import_rows(store, "mastra", str(hive))
     await store.messages.save([UserMessage(id="ours", content="And here?")], thread_id="t1")
     await store.threads.update_metadata("t1", {"starred": True})
@@ -201,7 +201,7 @@ class KilledError(Exception):
 
 @each_row("batch_size", [1, 2, 3])
 @in_empty_store
-async def test_cut_off_and_done_again_comes_to_the_same_end(
+async def test_repeating_an_interrupted_import_has_the_same_result(
     store: Store, tmp_path: Path, batch_size: int
 ) -> None:
     orphans = [mastra_message(f"o{number}", number, thread_id="lost") for number in range(5)]
@@ -225,7 +225,7 @@ async def test_cut_off_and_done_again_comes_to_the_same_end(
     assert await everything(store) == whole
 
 
-async def test_a_dry_run_tells_and_writes_nothing(store: Store, hive: Path) -> None:
+async def test_a_dry_run_reports_and_writes_nothing(store: Store, hive: Path) -> None:
     report = await import_rows(store, "mastra", str(hive), dry_run=True)
     assert (report.dry_run, report.threads, report.new_threads, report.new) == (True, 2, 2, 5)
     assert await store.threads.count() == 0
@@ -236,7 +236,7 @@ async def test_a_dry_run_tells_and_writes_nothing(store: Store, hive: Path) -> N
     assert len(await said(store, "t1")) == 4
 
 
-async def test_large_values_are_known_again(store: Store, tmp_path: Path) -> None:
+async def test_large_values_are_recognized(store: Store, tmp_path: Path) -> None:
     call: JsonObject = {
         "toolCallId": "c",
         "toolName": "read",
@@ -252,7 +252,7 @@ async def test_large_values_are_known_again(store: Store, tmp_path: Path) -> Non
     assert (again.changed, again.unchanged) == (0, 1)
 
 
-async def test_progress_is_told_of_all_rows(store: Store, hive: Path) -> None:
+async def test_progress_is_reported_for_all_rows(store: Store, hive: Path) -> None:
     told: list[tuple[int, int]] = []
 
     def tell(done: int, total: int) -> None:
@@ -267,7 +267,7 @@ async def test_progress_is_told_of_all_rows(store: Store, hive: Path) -> None:
 # Owners
 
 
-async def test_all_becomes_the_given_owners(store: Store, hive: Path) -> None:
+async def test_all_threads_get_the_given_owner(store: Store, hive: Path) -> None:
     await import_rows(store, "mastra", str(hive), resource_id="eve")
     threads = (await store.threads.list()).items
     assert {thread.resource_id for thread in threads} == {"eve"}
@@ -278,7 +278,7 @@ async def test_all_becomes_the_given_owners(store: Store, hive: Path) -> None:
     assert (await import_rows(store, "mastra", str(hive), resource_id="eve")).changed == 0
 
 
-async def test_a_scoped_store_takes_all_for_its_owner_and_nobody_else(store: Store, hive: Path) -> None:
+async def test_a_scoped_store_imports_only_for_its_owner(store: Store, hive: Path) -> None:
     mine = store.scoped("eve")
     with pytest.raises(NotFoundError):
         await import_rows(mine, "mastra", str(hive), resource_id="ada")
@@ -286,7 +286,7 @@ async def test_a_scoped_store_takes_all_for_its_owner_and_nobody_else(store: Sto
     assert {thread.resource_id for thread in (await store.threads.list()).items} == {"eve"}
 
 
-async def test_owners_with_threads_of_one_id_stay_apart(store: Store, hive: Path) -> None:
+async def test_owners_with_the_same_thread_id_are_separate(store: Store, hive: Path) -> None:
     for owner in ("eve", "mallory", None):
         await import_rows(store, "mastra", str(hive), resource_id=owner)
     assert (await import_rows(store, "mastra", str(hive))).unchanged == 5
@@ -294,7 +294,7 @@ async def test_owners_with_threads_of_one_id_stay_apart(store: Store, hive: Path
         assert len(await said(store, "t1", owner)) == 4
 
 
-async def test_a_message_of_another_than_its_thread_is_told(store: Store, tmp_path: Path) -> None:
+async def test_a_message_with_another_owner_than_its_thread_is_reported(store: Store, tmp_path: Path) -> None:
     rows = [mastra_message("x", 1, resourceId="bob")]
     source = make_sqlite(tmp_path / "m.db", {"mastra_threads": [mastra_thread()], "mastra_messages": rows})
     report = await import_rows(store, "mastra", str(source))
@@ -344,7 +344,7 @@ BAD_ROWS: dict[str, tuple[JsonObject, str]] = {
 
 @each_row(("bad", "reason"), BAD_ROWS.values(), ids=BAD_ROWS)
 @in_empty_store
-async def test_a_row_that_cannot_be_kept_does_not_stop_the_others(
+async def test_a_row_that_cannot_be_stored_does_not_stop_the_others(
     store: Store, tmp_path: Path, bad: JsonObject, reason: str
 ) -> None:
     rows = [mastra_message("a", 1), {**mastra_message("b", 2), **bad}, mastra_message("c", 3)]
@@ -359,9 +359,7 @@ async def test_a_row_that_cannot_be_kept_does_not_stop_the_others(
     assert len(await said(store, "t1")) == 2
 
 
-async def test_a_thread_that_cannot_be_kept_fails_with_its_messages_alone(
-    store: Store, tmp_path: Path
-) -> None:
+async def test_a_thread_that_cannot_be_stored_fails_with_its_messages(store: Store, tmp_path: Path) -> None:
     rows = [mastra_message("a", 1, thread_id="bad\x00"), mastra_message("b", 2)]
     threads = [mastra_thread(title="half \x00"), mastra_thread("bad\x00")]
     source = make_sqlite(tmp_path / "m.db", {"mastra_threads": threads, "mastra_messages": rows})
@@ -376,7 +374,7 @@ async def test_a_thread_that_cannot_be_kept_fails_with_its_messages_alone(
     assert thread.title == "half \N{REPLACEMENT CHARACTER}"
 
 
-async def test_damaged_content_is_kept_and_told(store: Store, tmp_path: Path) -> None:
+async def test_damaged_content_is_kept_and_reported(store: Store, tmp_path: Path) -> None:
     tables = {
         "agent_session": CHERRY["agent_session"],
         "agent_session_message": [{**CHERRY["agent_session_message"][0], "data": '{"parts": [{"type": "te'}],
@@ -390,7 +388,7 @@ async def test_damaged_content_is_kept_and_told(store: Store, tmp_path: Path) ->
     assert message.content.parts == (ForeignPart("cherry", '{"parts": [{"type": "te'),)
 
 
-async def test_two_messages_of_one_id_are_both_kept(store: Store, tmp_path: Path) -> None:
+async def test_two_messages_with_the_same_id_are_both_kept(store: Store, tmp_path: Path) -> None:
     twice = [
         {**row, "content": CHERRY_OLD["session_messages"][0]["content"]}
         for row in CHERRY_OLD["session_messages"]

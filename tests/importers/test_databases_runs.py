@@ -102,7 +102,7 @@ MISSING = {"gone": b"", "no log": b"Dear diary\n"}
 
 
 @pytest.mark.parametrize("content", MISSING.values(), ids=MISSING)
-async def test_without_its_log_an_agent_has_what_its_row_says(tmp_path: Path, content: bytes) -> None:
+async def test_without_its_log_an_agent_has_the_content_of_its_row(tmp_path: Path, content: bytes) -> None:
     if content:
         (tmp_path / "a1.log").write_bytes(content)
     source = agents(tmp_path / "smithers.db", ROW | {"log_path": "a1.log"})

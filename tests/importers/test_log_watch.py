@@ -50,7 +50,7 @@ async def until(store: Store, count: int) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_a_cut_last_line_is_a_finding_once_the_file_is_not_followed(tmp_path: Path) -> None:
+async def test_a_cut_last_line_is_reported_unless_the_file_is_followed(tmp_path: Path) -> None:
     path = gardening().write(tmp_path / "logs")
     whole = path.read_bytes()
     path.write_bytes(whole[:-30])
@@ -72,7 +72,7 @@ async def test_a_cut_last_line_is_a_finding_once_the_file_is_not_followed(tmp_pa
 
 
 @pytest.mark.parametrize("polling", [False, True], ids=["events", "polling"])
-async def test_a_session_written_in_random_pieces_is_followed(tmp_path: Path, polling: bool) -> None:
+async def test_a_session_written_in_random_chunks_is_followed(tmp_path: Path, polling: bool) -> None:
     talk = long_talk()
     source = talk.write(tmp_path / "source")
     folder = tmp_path / "projects" / "-work-garden"
@@ -109,7 +109,7 @@ async def test_a_session_written_in_random_pieces_is_followed(tmp_path: Path, po
         assert told(await talk_of(store)) == live, f"seed {seed}"
 
 
-async def test_files_that_come_later_are_followed(tmp_path: Path) -> None:
+async def test_files_that_are_created_later_are_followed(tmp_path: Path) -> None:
     folder = tmp_path / "projects"
     stop, reports = asyncio.Event(), list[LogImportReport]()
     async with open_store(f"sqlite:///{tmp_path}/live.db") as store:
@@ -124,7 +124,7 @@ async def test_files_that_come_later_are_followed(tmp_path: Path) -> None:
     assert sum(report.counts.new for report in reports) == 6
 
 
-def test_news_of_a_sub_agent_is_news_of_its_session(tmp_path: Path) -> None:
+def test_a_change_of_a_sub_agent_imports_its_session(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-work-garden"
     session = gardening().write(folder)
     agent = Talk(agent="a1").prompt("Look.").write(folder / SESSION / "subagents", "agent-a1.jsonl")

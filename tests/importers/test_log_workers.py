@@ -44,7 +44,7 @@ def told(items: Iterator[ThreadRows | Outcome]) -> tuple[dict[str, list[str]], d
     return messages, problems
 
 
-def test_processes_give_what_reading_here_gives(tasks: list[Task]) -> None:
+def test_processes_give_the_results_of_reading_in_this_process(tasks: list[Task]) -> None:
     with Workers(3) as workers:
         found = told(workers.read(tasks))
         again = told(workers.read(tasks))
@@ -65,7 +65,7 @@ def test_a_process_that_is_killed_costs_one_file(tasks: list[Task]) -> None:
     assert problems.keys() - lost <= messages.keys() | {first.thread.id}
 
 
-def test_where_no_process_can_begin_reading_is_done_here(
+def test_without_processes_reading_is_done_in_this_process(
     tasks: list[Task], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     nothing = tmp_path / "nothing"
@@ -77,7 +77,9 @@ def test_where_no_process_can_begin_reading_is_done_here(
     assert found == told(read_here(tasks))
 
 
-def test_without_fork_reading_is_done_here(tasks: list[Task], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_fork_reading_is_done_in_this_process(
+    tasks: list[Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "CAN_FORK", False)
     with Workers(2) as workers:
         workers.start()
@@ -85,7 +87,7 @@ def test_without_fork_reading_is_done_here(tasks: list[Task], monkeypatch: pytes
         assert told(workers.read(tasks)) == told(read_here(tasks))
 
 
-def test_processes_end_when_nobody_reads_on(tasks: list[Task]) -> None:
+def test_processes_end_when_the_reader_stops(tasks: list[Task]) -> None:
     with Workers(2) as workers:
         items = workers.read(tasks)
         next(items)

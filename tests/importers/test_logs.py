@@ -94,13 +94,13 @@ async def test_a_session_becomes_a_thread_with_messages_runs_and_costs(store: St
     assert await raw_of(store) == gardening().lines()
 
 
-async def test_calls_know_their_times(store: Store, tmp_path: Path) -> None:
+async def test_calls_have_their_times(store: Store, tmp_path: Path) -> None:
     await bring_in(store, gardening().write(tmp_path))
     calls = (await store.messages.find_parts(PartFilter(tool="Bash"))).items
     assert sorted(call.duration.total_seconds() for call in calls if call.duration) == [1, 1]
 
 
-async def test_done_again_nothing_is_read(store: Store, tmp_path: Path) -> None:
+async def test_importing_again_reads_nothing(store: Store, tmp_path: Path) -> None:
     path = gardening().write(tmp_path)
     old(path)
     await bring_in(store, path)
@@ -112,9 +112,7 @@ async def test_done_again_nothing_is_read(store: Store, tmp_path: Path) -> None:
 
 @each_row("known", range(1, 8))
 @in_empty_store
-async def test_only_what_is_new_is_read_and_the_end_is_the_same(
-    store: Store, tmp_path: Path, known: int
-) -> None:
+async def test_only_new_lines_are_read_with_the_same_result(store: Store, tmp_path: Path, known: int) -> None:
     folder = new_folder(tmp_path)
     talk = gardening()
     path = folder / f"{SESSION}.jsonl"
@@ -150,7 +148,7 @@ def _without_ids(messages: list[Json]) -> list[Json]:
     return [text.replace(OTHER, "T").replace(SESSION, "T")]
 
 
-async def test_reading_on_again_and_again_comes_to_the_same_end(tmp_path: Path) -> None:
+async def test_many_small_imports_have_the_same_result(tmp_path: Path) -> None:
     data = gardening().lines()
     path = tmp_path / f"{SESSION}.jsonl"
     async with open_store("memory:") as store:
@@ -166,7 +164,7 @@ async def test_reading_on_again_and_again_comes_to_the_same_end(tmp_path: Path) 
         assert told(await talk_of(store)) == piecewise
 
 
-async def test_half_a_line_is_waited_for(store: Store, tmp_path: Path) -> None:
+async def test_an_incomplete_line_is_imported_later(store: Store, tmp_path: Path) -> None:
     talk = gardening()
     data = talk.lines()
     cut = data.rindex(b'"They are') + 5
@@ -182,7 +180,7 @@ async def test_half_a_line_is_waited_for(store: Store, tmp_path: Path) -> None:
     assert await raw_of(store) == data
 
 
-async def test_an_agent_at_work_has_open_calls_that_are_settled_later(store: Store, tmp_path: Path) -> None:
+async def test_open_calls_of_a_running_agent_are_completed_later(store: Store, tmp_path: Path) -> None:
     talk = Talk().prompt("Look.").answer(call={"id": "toolu_9", "name": "Bash", "input": {"command": "ls"}})
     path = talk.write(tmp_path)
     await bring_in(store, path)
@@ -237,7 +235,7 @@ async def test_a_deleted_file_leaves_its_thread(store: Store, tmp_path: Path) ->
     assert other.exists()
 
 
-async def test_what_a_rewritten_file_held_stays(store: Store, tmp_path: Path) -> None:
+async def test_the_earlier_content_of_a_rewritten_file_is_kept(store: Store, tmp_path: Path) -> None:
     path = gardening().write(tmp_path)
     old(path)
     await bring_in(store, path)
@@ -262,7 +260,7 @@ async def test_a_broken_file_does_not_stop_the_others(store: Store, tmp_path: Pa
     assert len(await talk_of(store)) == len(await talk_of(store, OTHER)) == 6
 
 
-async def test_sub_agents_hang_under_their_calls(store: Store, tmp_path: Path) -> None:
+async def test_sub_agents_are_nested_under_their_calls(store: Store, tmp_path: Path) -> None:
     main = Talk().prompt("Find the slugs.")
     main.answer(call={"id": "toolu_5", "name": "Task", "input": {"prompt": "Look under the leaves."}})
     main.result("toolu_5", "Seven.", toolUseResult={"agentId": "a1", "status": "completed"})
@@ -291,7 +289,7 @@ async def test_sub_agents_hang_under_their_calls(store: Store, tmp_path: Path) -
     assert path.exists()
 
 
-async def test_forks_count_once(store: Store, tmp_path: Path) -> None:
+async def test_forks_are_counted_once(store: Store, tmp_path: Path) -> None:
     gardening().write(tmp_path)
     fork = tmp_path / f"{OTHER}.jsonl"
     fork.write_bytes(
@@ -304,13 +302,13 @@ async def test_forks_count_once(store: Store, tmp_path: Path) -> None:
     assert (await store.usage.of_thread(OTHER)).output_tokens == 20
 
 
-async def test_all_that_is_brought_in_can_be_found(store: Store, tmp_path: Path) -> None:
+async def test_imported_messages_can_be_searched(store: Store, tmp_path: Path) -> None:
     await bring_in(store, gardening().write(tmp_path))
     assert [hit.title for hit in (await store.search("watered")).items] == ["Which beds need water?"]
     assert (await store.search("north south", SearchFilter(tool="Bash"))).items
 
 
-async def test_each_owner_has_his_own(store: Store, tmp_path: Path) -> None:
+async def test_each_owner_has_separate_threads(store: Store, tmp_path: Path) -> None:
     path = gardening().write(tmp_path)
     await import_logs(store, find_logs([path]).files, resource_id="ada", workers=Workers(1))
     assert await store.scoped("ada").threads.count() == 1
@@ -319,7 +317,7 @@ async def test_each_owner_has_his_own(store: Store, tmp_path: Path) -> None:
     assert isinstance(message, AssistantMessage)
 
 
-async def test_progress_is_told(store: Store, tmp_path: Path) -> None:
+async def test_progress_is_reported(store: Store, tmp_path: Path) -> None:
     for number in range(5):
         gardening(f"{number}0f6f0e-2f8e-4b52-9d3b-1a52ad1fb6a1").write(tmp_path)
     seen: list[Progress] = []
@@ -327,7 +325,7 @@ async def test_progress_is_told(store: Store, tmp_path: Path) -> None:
     assert (seen[-1].files, seen[-1].all_files, seen[-1].bytes) == (5, 5, seen[-1].all_bytes)
 
 
-async def test_several_processes_bring_in_the_same(tmp_path: Path, store: Store) -> None:
+async def test_several_processes_import_the_same(tmp_path: Path, store: Store) -> None:
     big = Talk()
     for number in range(300):
         big.prompt(f"Question {number}?").answer("x" * 20_000)
@@ -340,7 +338,7 @@ async def test_several_processes_bring_in_the_same(tmp_path: Path, store: Store)
     assert await raw_of(store, OTHER) == gardening(OTHER).lines()
 
 
-async def test_nonsense_in_usage_stops_nothing(store: Store, tmp_path: Path) -> None:
+async def test_invalid_usage_does_not_stop_the_import(store: Store, tmp_path: Path) -> None:
     talk = gardening()
     talk.records[1]["message"]["usage"] = {"input_tokens": -5, "output_tokens": 2**70}
     talk.records[3]["message"]["usage"] = {"input_tokens": "many", "output_tokens": None}
@@ -348,7 +346,7 @@ async def test_nonsense_in_usage_stops_nothing(store: Store, tmp_path: Path) -> 
     assert (report.counts.new_threads, report.failed) == (1, False)
 
 
-async def test_sub_agents_of_gemini_hang_under_their_calls(store: Store, tmp_path: Path) -> None:
+async def test_sub_agents_of_gemini_are_nested_under_their_calls(store: Store, tmp_path: Path) -> None:
     chats = tmp_path / "tmp" / "garden" / "chats"
     session, agent = "0a1b2c3d-1111-4222-8333-444455556666", "slug-hunter-1"
     time = "2026-06-11T10:00:00.000Z"
@@ -416,7 +414,7 @@ async def responses(store: Store) -> int:
     return sum(stat.responses for stat in await store.stats.totals())
 
 
-async def test_sub_agents_of_codex_hang_under_their_calls(store: Store, tmp_path: Path) -> None:
+async def test_sub_agents_of_codex_are_nested_under_their_calls(store: Store, tmp_path: Path) -> None:
     parent, child = family(tmp_path)
     report = await bring_in(store, tmp_path)
     assert (report.files, report.read, report.counts.new_threads, report.failed) == (2, 1, 1, False)
@@ -433,7 +431,9 @@ async def test_sub_agents_of_codex_hang_under_their_calls(store: Store, tmp_path
     assert await state_of(store, parent.thread) == before
 
 
-async def test_a_sub_agent_that_goes_on_after_its_session_is_news_of_it(store: Store, tmp_path: Path) -> None:
+async def test_a_sub_agent_that_continues_after_its_session_is_a_change_of_it(
+    store: Store, tmp_path: Path
+) -> None:
     parent, child = family(tmp_path)
     await bring_in(store, tmp_path)
     child.talk("And under the pots.", "Two more.")
@@ -454,7 +454,7 @@ ORDERS = {
 
 @each_row("order", ORDERS.values(), ids=ORDERS)
 @in_empty_store
-async def test_in_whatever_order_files_come_the_end_is_the_same(
+async def test_the_order_of_files_does_not_change_the_result(
     store: Store, tmp_path: Path, order: tuple[tuple[str, ...], ...]
 ) -> None:
     folder = new_folder(tmp_path)
@@ -473,9 +473,7 @@ def path_of(home: Path, rollout: Rollout) -> Path:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_a_session_and_its_sub_agent_that_are_followed_come_to_the_same_end(
-    tmp_path: Path, seed: int
-) -> None:
+async def test_following_a_session_and_its_sub_agent_has_the_same_result(tmp_path: Path, seed: int) -> None:
     parent, child = family(tmp_path)
     child.talk("And under the pots.", "Two more.")
     parent.talk("Thank you.", "You are welcome.")
@@ -502,7 +500,7 @@ async def test_a_session_and_its_sub_agent_that_are_followed_come_to_the_same_en
         assert len(under(await talk_of(store, parent.thread), "c1")) == 6
 
 
-async def test_a_thread_that_somebody_went_on_with_stays(store: Store, tmp_path: Path) -> None:
+async def test_a_thread_that_was_continued_here_is_kept(store: Store, tmp_path: Path) -> None:
     parent, child = family(tmp_path)
     await bring_in(store, path_of(tmp_path, child))
     await store.messages.save([UserMessage(id="mine", thread_id=child.thread, content="Mine.")])

@@ -85,7 +85,7 @@ async def fill(url: str, schema: str = "public", *, count: int = 3, id: str = "t
     await engine.dispose()
 
 
-async def test_rows_are_read_in_order_and_again(store: Store, foreign: str) -> None:
+async def test_rows_are_read_in_order_and_repeatedly(store: Store, foreign: str) -> None:
     await fill(foreign, count=230)
     report = await import_rows(store, "mastra", foreign, batch_size=100)
     assert (report.new, report.failed, report.lost) == (230, 0, 0)
@@ -95,7 +95,7 @@ async def test_rows_are_read_in_order_and_again(store: Store, foreign: str) -> N
     assert await everything(store) == before
 
 
-async def test_the_moment_is_the_one_with_a_zone(store: Store, foreign: str) -> None:
+async def test_the_time_with_a_zone_is_used(store: Store, foreign: str) -> None:
     await fill(foreign)
     await import_rows(store, "mastra", foreign)
     thread = await store.threads.get("t1")
@@ -108,7 +108,7 @@ async def test_the_moment_is_the_one_with_a_zone(store: Store, foreign: str) -> 
     ]
 
 
-async def test_the_same_moment_is_decided_by_the_id(store: Store, foreign: str) -> None:
+async def test_rows_of_the_same_time_are_ordered_by_id(store: Store, foreign: str) -> None:
     await fill(foreign)
     await execute(foreign, 'UPDATE mastra_messages SET "createdAtZ" = NULL, "createdAt" = now()')
     await import_rows(store, "mastra", foreign)
@@ -160,20 +160,20 @@ async def test_other_tables_are_named(store: Store, foreign: str) -> None:
     assert caught.value.hint == "looked for mastra_messages; there are public.invoices"
 
 
-async def test_a_database_that_can_only_be_read_will_do(store: Store, foreign: str) -> None:
+async def test_a_read_only_database_is_enough(store: Store, foreign: str) -> None:
     await fill(foreign)
     name = foreign.partition("?")[0].rpartition("/")[2]
     await execute(foreign, f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
     assert (await import_rows(store, "mastra", foreign)).new == 3
 
 
-async def test_a_server_that_is_not_there_is_told(store: Store) -> None:
+async def test_a_missing_server_is_reported(store: Store) -> None:
     with pytest.raises(UnavailableError) as caught:
         await import_rows(store, "mastra", "postgresql://ada:secret@127.0.0.1:1/hive")
     assert "secret" not in str(caught.value)
 
 
-async def test_reading_can_write_nothing(foreign: str) -> None:
+async def test_the_connection_is_read_only(foreign: str) -> None:
     await fill(foreign)
     source = PostgresSource(locate(foreign))
     connection = await source._connected()  # pyright: ignore[reportPrivateUsage]

@@ -96,7 +96,7 @@ async def test_a_sqlite_file_is_read_and_not_touched(
     assert thread.title == title
 
 
-async def test_a_log_that_a_crash_left_is_read(store: Store, tmp_path: Path) -> None:
+async def test_the_write_ahead_log_of_a_crash_is_read(store: Store, tmp_path: Path) -> None:
     source = make_sqlite(tmp_path / "mastra.db", MASTRA)
     program = running(source)
     assert program is not None
@@ -111,7 +111,7 @@ async def test_a_log_that_a_crash_left_is_read(store: Store, tmp_path: Path) -> 
     assert thread.title == "Bees in the log"
 
 
-async def test_a_program_that_starts_meanwhile_is_told(store: Store, tmp_path: Path) -> None:
+async def test_a_program_that_starts_meanwhile_is_reported(store: Store, tmp_path: Path) -> None:
     source = make_sqlite(tmp_path / "mastra.db", MASTRA)
     closed_after_wal(source)
     programs: list[sqlite3.Connection | None] = []
@@ -135,7 +135,7 @@ async def test_a_prefix_is_found(store: Store, tmp_path: Path) -> None:
     assert await said(store, "t1") == BEES
 
 
-async def test_of_several_prefixes_one_is_chosen(store: Store, tmp_path: Path) -> None:
+async def test_one_of_several_prefixes_is_chosen(store: Store, tmp_path: Path) -> None:
     source = make_sqlite(tmp_path / "m.db", MASTRA, prefix="shop_")
     make_sqlite(source, {"mastra_threads": [], "mastra_messages": [mastra_message("x", 1)]}, prefix="test_")
     with pytest.raises(StoreError, match="2 times the tables of Mastra") as caught:
@@ -147,7 +147,7 @@ async def test_of_several_prefixes_one_is_chosen(store: Store, tmp_path: Path) -
         await import_rows(store, "mastra", str(source), tables="other_")
 
 
-async def test_both_lives_of_smithers_may_share_a_file(store: Store, tmp_path: Path) -> None:
+async def test_both_layouts_of_smithers_may_share_a_file(store: Store, tmp_path: Path) -> None:
     memory = {
         "_smithers_memory_messages": [
             {"id": "m", "thread_id": "k", "role": "user", "content_json": '"Hi."', "created_at_ms": 1}
@@ -212,7 +212,7 @@ async def test_binary_json_and_broken_text_are_read(store: Store, tmp_path: Path
     assert (await said(store, "t1"))[:2] == ["\udce9", "plain"]
 
 
-async def test_what_is_nested_too_deeply_is_told(store: Store, tmp_path: Path) -> None:
+async def test_too_deep_nesting_is_reported(store: Store, tmp_path: Path) -> None:
     deep = b"".join(b"\xeb" + (5 * inside).to_bytes(4, "big") for inside in reversed(range(5000)))
     content = '{"format": 2, "parts": ' + "[" * 5000 + "]" * 5000 + "}"
     tables = {
@@ -287,7 +287,7 @@ DUMPS = {
 
 @each_row("write", DUMPS.values(), ids=DUMPS)
 @in_empty_store
-async def test_every_dump_gives_what_the_database_gives(
+async def test_every_dump_has_the_rows_of_the_database(
     store: Store, tmp_path: Path, write: Callable[[Path], Path]
 ) -> None:
     folder = new_folder(tmp_path)
@@ -321,7 +321,7 @@ async def test_a_field_may_be_very_long(store: Store, tmp_path: Path) -> None:
     assert await said(store, "t1") == [text]
 
 
-async def test_lines_that_are_no_rows_are_told(store: Store, tmp_path: Path) -> None:
+async def test_lines_that_are_not_rows_are_reported(store: Store, tmp_path: Path) -> None:
     lines = [
         dumps(mastra_message("a", 1)),
         b'{"id": "b", "thr',
@@ -340,7 +340,7 @@ async def test_lines_that_are_no_rows_are_told(store: Store, tmp_path: Path) -> 
     ]
 
 
-async def test_a_csv_row_of_another_width_is_told(store: Store, tmp_path: Path) -> None:
+async def test_a_csv_row_of_another_width_is_reported(store: Store, tmp_path: Path) -> None:
     good = "a,t1,hello,user"
     (tmp_path / "mastra_messages.csv").write_text(f"id,thread_id,content,role\n{good}\nb,t1,so,called,user\n")
     report = await import_rows(store, "mastra", str(tmp_path))
@@ -350,7 +350,7 @@ async def test_a_csv_row_of_another_width_is_told(store: Store, tmp_path: Path) 
     assert await said(store, "t1") == ["hello"]
 
 
-async def test_rows_without_an_id_keep_the_one_of_their_place(store: Store, tmp_path: Path) -> None:
+async def test_rows_without_an_id_get_one_from_their_position(store: Store, tmp_path: Path) -> None:
     rows: list[JsonObject] = [{"threadId": "t", "role": "user", "content": text} for text in ("a", "b", "c")]
     (tmp_path / "x.json").write_bytes(dumps([*rows, {**rows[0], "id": 7}]))
     await import_rows(store, "mastra", str(tmp_path / "x.json"), batch_size=2)
@@ -437,7 +437,7 @@ WRONG: dict[str, tuple[Callable[[Path], Path], str, str]] = {
 
 
 @pytest.mark.parametrize(("make", "what", "hint"), WRONG.values(), ids=WRONG)
-async def test_what_is_no_source_is_told(
+async def test_a_file_that_is_not_a_source_is_reported(
     store: Store, tmp_path: Path, make: Callable[[Path], Path], what: str, hint: str
 ) -> None:
     source = make(tmp_path)
@@ -448,7 +448,7 @@ async def test_what_is_no_source_is_told(
     assert str(source) in caught.value.where
 
 
-async def test_a_broken_document_is_told(store: Store, tmp_path: Path) -> None:
+async def test_a_broken_document_is_reported(store: Store, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(b'[{"id": "a", ')
     with pytest.raises(DecodeError, match="invalid JSON") as caught:
         await import_rows(store, "mastra", str(tmp_path / "a.json"))
@@ -456,7 +456,7 @@ async def test_a_broken_document_is_told(store: Store, tmp_path: Path) -> None:
 
 
 @each_row("name", ["", "memory:", "mysql://host/db"])
-async def test_what_names_no_source_is_told(store: Store, name: str) -> None:
+async def test_a_name_that_is_not_a_source_is_reported(store: Store, name: str) -> None:
     with pytest.raises(StoreError) as caught:
         await import_rows(store, "mastra", name)
     assert caught.value.hint

@@ -1,4 +1,4 @@
-"""Session files of Claude Code in a few words, and what is read from them.
+"""Builds session files of Claude Code for tests, and reads them.
 
 session = Session().prompt("Bake bread").answer(text="Kneading", calls=[use("c1", "Oven")])
 session.result("c1", "hot").answer(text="Done")
@@ -21,7 +21,7 @@ SESSION = "5e551000-0000-4000-8000-000000000001"
 MODEL = "claude-baker"
 START = datetime(2026, 4, 1, 8, 0, tzinfo=UTC)
 HERE = "here"
-"""Stands for the line before, where a parent is asked for."""
+"""As a parent: the previous line."""
 
 
 def text(words: str, **more: Json) -> JsonObject:
@@ -51,10 +51,10 @@ def usage(output: int = 10, fresh: int = 3, read: int = 100, written: int = 20, 
 
 
 class Session:
-    """Writes records, each a second after the one before and hanging on it, unless told otherwise."""
+    """Builds records. By default each follows the previous one, a second later."""
 
     def __init__(self, id: str = SESSION, *, mark: str = "u", agent: str | None = None) -> None:
-        """`mark` begins all ids; `agent` makes the lines those of a sub-agent."""
+        """`mark`: the prefix of all ids; `agent`: the sub-agent of the lines."""
         self.id = id
         self.mark = mark
         self.records: list[JsonObject] = []
@@ -67,7 +67,7 @@ class Session:
         self._lines = 0
 
     def add(self, type: str, *, parent: str | None = HERE, **fields: Json) -> "Session":
-        """A record with all that stands around one; fields that are given win."""
+        """Add a record with its envelope. Given fields override those of the envelope."""
         self._lines += 1
         self.time += timedelta(seconds=1)
         uuid = f"{self.mark}-{self._lines}"
@@ -267,7 +267,7 @@ class Reading(NamedTuple):
         ]
 
     @property
-    def puzzles(self) -> dict[str, list[int]]:
+    def unknown_records(self) -> dict[str, list[int]]:
         """What was not understood, and the lines of it."""
         return {unknown.what: [one.line for one in unknown.positions] for unknown in self.log.unknown_records}
 

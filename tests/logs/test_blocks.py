@@ -73,7 +73,9 @@ def test_a_large_file_comes_in_blocks(tmp_path: Path) -> None:
 
 
 @compressed
-def test_a_few_bytes_that_hold_many_come_in_blocks(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_a_small_compressed_file_with_much_data_is_read_in_blocks(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
     path = tmp_path / "log"
     path.write_bytes(pack(bytes(20_000_000)))
     sizes = [len(block) for block in open_log(path)]
@@ -82,7 +84,7 @@ def test_a_few_bytes_that_hold_many_come_in_blocks(tmp_path: Path, pack: Callabl
 
 
 @compressed
-def test_a_file_may_be_packed_in_several_runs(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_a_file_may_have_several_compressed_members(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "log"
     path.write_bytes(pack(TEXT[:500]) + pack(b"") + pack(TEXT[500:]) + bytes(512))
     assert b"".join(open_log(path)) == TEXT
@@ -90,7 +92,7 @@ def test_a_file_may_be_packed_in_several_runs(tmp_path: Path, pack: Callable[[by
 
 @compressed
 @pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
-def test_a_packed_file_that_was_cut_gives_what_is_there(
+def test_a_cut_compressed_file_is_read_up_to_the_cut(
     tmp_path: Path, pack: Callable[[bytes], bytes], part: float
 ) -> None:
     path = tmp_path / "log.packed"
@@ -103,7 +105,7 @@ def test_a_packed_file_that_was_cut_gives_what_is_there(
 
 
 @compressed
-def test_a_packed_file_that_is_damaged_gives_what_stands_before(
+def test_a_damaged_compressed_file_is_read_up_to_the_damage(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
     path = tmp_path / "log.packed"
@@ -123,7 +125,7 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize(("what", "prepare"), UNREADABLE.items(), ids=UNREADABLE)
-def test_a_file_that_cannot_be_read_is_told(
+def test_a_file_that_cannot_be_read_is_reported(
     tmp_path: Path, what: str, prepare: Callable[[Path], object]
 ) -> None:
     prepare(tmp_path / "log")
@@ -134,7 +136,7 @@ def test_a_file_that_cannot_be_read_is_told(
     assert caught.value.hint
 
 
-def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_permission_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -167,17 +169,17 @@ def stream(data: bytes) -> asyncio.StreamReader:
 
 @packings
 @pytest.mark.parametrize("size", [1, 1000])
-async def test_an_awaited_source_is_read(pack: Callable[[bytes], bytes], size: int) -> None:
+async def test_an_async_source_is_read(pack: Callable[[bytes], bytes], size: int) -> None:
     text = TEXT[:5000]
     assert b"".join([block async for block in read_blocks_async(pieces(pack(text), size))]) == text
 
 
 @packings
-async def test_an_awaited_source_with_a_read_method_is_read(pack: Callable[[bytes], bytes]) -> None:
+async def test_an_async_source_with_a_read_method_is_read(pack: Callable[[bytes], bytes]) -> None:
     assert b"".join([block async for block in read_blocks_async(stream(packed_text(pack)))]) == TEXT
 
 
-async def test_an_awaited_source_that_ends_too_early_is_told() -> None:
+async def test_a_cut_async_source_is_an_error() -> None:
     source = stream(gzip.compress(TEXT)[:5000])
     blocks = read_blocks_async(source, "upload")
     assert TEXT.startswith(await anext(blocks))

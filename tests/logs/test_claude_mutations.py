@@ -103,7 +103,7 @@ LINES = len(rich().records)
 
 
 @each_row("number", range(LINES))
-def test_a_line_that_is_dropped_takes_only_its_own_messages_along(number: int) -> None:
+def test_a_missing_line_loses_only_its_own_messages(number: int) -> None:
     records = rich().records
     wanted = talk(read(lines_of(records)))
     own = touched(records, number)
@@ -114,7 +114,7 @@ def test_a_line_that_is_dropped_takes_only_its_own_messages_along(number: int) -
 
 
 @each_row("number", range(LINES))
-def test_a_line_that_comes_twice_changes_nothing(number: int) -> None:
+def test_a_repeated_line_changes_nothing(number: int) -> None:
     records = rich().records
     twice = assert_sound(lines_of([*records[: number + 1], *records[number:]]))
     assert talk(twice) == talk(read(lines_of(records)))
@@ -152,7 +152,7 @@ GARBLED: dict[str, Callable[[bytes], bytes]] = {
 
 @each_row("garble", GARBLED.values(), ids=GARBLED)
 @each_row("number", range(LINES))
-def test_a_garbled_line_leaves_the_rest_as_it_is_and_is_told(
+def test_a_damaged_line_is_reported_and_changes_no_other(
     number: int, garble: Callable[[bytes], bytes]
 ) -> None:
     records = rich().records
@@ -165,7 +165,11 @@ def test_a_garbled_line_leaves_the_rest_as_it_is_and_is_told(
         id_: it for id_, it in wanted.items() if id_ not in own
     }
     assert {id_ for id_ in found if id_ not in wanted} <= own
-    bad = [what for what, places in reading.puzzles.items() if number + 1 in places or number + 2 in places]
+    bad = [
+        what
+        for what, places in reading.unknown_records.items()
+        if number + 1 in places or number + 2 in places
+    ]
     assert set(bad) - {"unknown record type 'telepathy'"} or reading.log.unfinished
 
 
@@ -212,7 +216,7 @@ def _has_open_agent(message: Message) -> bool:
 
 
 @given(st.data())
-def test_ids_that_were_mixed_up_make_no_rounds_and_lose_nothing(data: st.DataObject) -> None:
+def test_swapped_ids_make_no_cycles_and_lose_nothing(data: st.DataObject) -> None:
     records = [record for record in rich().records if record.get("uuid")]
     for name in ("parentUuid", "uuid", "logicalParentUuid"):
         if data.draw(st.booleans(), label=f"mix up {name}"):
@@ -228,7 +232,7 @@ def test_ids_that_were_mixed_up_make_no_rounds_and_lose_nothing(data: st.DataObj
 
 
 @given(st.lists(st.sampled_from(["u-1", "u-2", "u-3"]), min_size=24, max_size=24))
-def test_a_few_ids_for_all_lines_make_no_rounds(ids: list[str]) -> None:
+def test_repeated_ids_make_no_cycles(ids: list[str]) -> None:
     records = [record for record in rich().records if record.get("uuid")]
     for record, uuid, parent in zip(records, ids, ids[12:] + ids[:12], strict=False):
         record["uuid"], record["parentUuid"] = uuid, parent
@@ -238,19 +242,19 @@ def test_a_few_ids_for_all_lines_make_no_rounds(ids: list[str]) -> None:
 # Bytes that are no text
 
 
-def test_bytes_that_are_no_text_are_replaced_and_told() -> None:
+def test_invalid_utf_8_is_replaced_and_reported() -> None:
     data = Session().prompt("caf\u00e9!").answer(text="Yes.").data
     reading = read(data.replace("\u00e9".encode(), b"\xe9"))
     assert text_of(reading.messages[0]) == "caf\ufffd!"
-    assert reading.puzzles == {NOT_UTF8: [1]}
+    assert reading.unknown_records == {NOT_UTF8: [1]}
     assert full_conversation(reading)
 
 
-def test_half_of_a_pair_is_replaced_and_told() -> None:
+def test_a_lone_surrogate_is_replaced_and_reported() -> None:
     data = Session().answer(calls=[use("c1")]).result("c1", "cut HERE").answer(text="Yes.").data
     reading = read(data.replace(b"HERE", rb"\ud83d"))
     assert reading.calls["c1"].output == TextOutput("cut \ufffd")
-    assert reading.puzzles == {HALVES: [2]}
+    assert reading.unknown_records == {HALVES: [2]}
     assert full_conversation(reading)
 
 
@@ -259,7 +263,7 @@ def test_a_huge_line_is_a_line() -> None:
     session = Session().answer(calls=[use("c1")]).result("c1", big).turn("More")
     reading = read(session)
     assert reading.calls["c1"].output == TextOutput(big)
-    assert not reading.puzzles
+    assert not reading.unknown_records
 
 
 # Records that are anything
@@ -277,7 +281,7 @@ def test_any_records_are_read_and_none_is_lost(records: Records) -> None:
 
 
 @given(st.lists(st.one_of(any_record(), json_values()), max_size=6))
-def test_any_values_between_lines_leave_the_talk_alone(values: list[Json]) -> None:
+def test_values_between_records_do_not_change_the_conversation(values: list[Json]) -> None:
     """Records of another session, with ids of their own, stand between: our messages say what they said."""
     records: list[Json] = list(rich("v").records)
     wanted = talk(read(lines_of(records)))

@@ -105,7 +105,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("tell", WAYS.values(), ids=WAYS)
-def test_a_sub_agent_hangs_under_the_call_that_started_it(
+def test_a_sub_agent_is_nested_under_the_call_that_started_it(
     tmp_path: Path, tell: Callable[[Rollout, Rollout], None]
 ) -> None:
     parent = session().begin("Look after the garden.")
@@ -162,7 +162,7 @@ def test_sub_agents_have_sub_agents(tmp_path: Path) -> None:
     assert {file.name for file in agent_files(CODEX, path)} == {child.thread, grandchild.thread}
 
 
-def test_what_was_copied_is_told_and_counted_once_and_kept_line_by_line(tmp_path: Path) -> None:
+def test_copied_history_is_shown_and_counted_once(tmp_path: Path) -> None:
     parent, child, grandchild, path = garden(tmp_path)
     batch = read_all(path)
     words = dumps([to_json(message) for message in batch.messages]).decode()
@@ -184,14 +184,14 @@ def read_all(path: Path) -> Batch:
     return reading.finish()
 
 
-def test_a_sub_agents_header_says_nothing_of_the_session(tmp_path: Path) -> None:
+def test_the_header_of_a_sub_agent_does_not_change_the_session(tmp_path: Path) -> None:
     parent, *_, path = garden(tmp_path)
     metadata = parse_log_file(path).thread.metadata or {}
     assert metadata["sessionId"] == parent.thread
     assert not {"parentSessionId", "agentName", "forkedFrom"} & metadata.keys()
 
 
-def test_read_alone_a_sub_agent_is_a_session_that_knows_its_parent(tmp_path: Path) -> None:
+def test_a_sub_agent_read_alone_is_a_session_with_a_parent(tmp_path: Path) -> None:
     parent, child, grandchild, path = garden(tmp_path)
     path.unlink()
     log = parse_log_file(next(tmp_path.rglob(f"*{child.thread}.jsonl")))
@@ -201,7 +201,7 @@ def test_read_alone_a_sub_agent_is_a_session_that_knows_its_parent(tmp_path: Pat
     assert {file.name for file in agent_files(CODEX, log.path)} == {grandchild.thread}
 
 
-def test_a_call_whose_agent_has_no_file_is_a_call_like_any_other(tmp_path: Path) -> None:
+def test_a_call_without_the_file_of_its_agent_is_an_ordinary_call(tmp_path: Path) -> None:
     parent = session().begin("Go.")
     parent.spawns(parent.agent(2), "c1").spawns(parent.agent(3), "c2", task_name="/root/worker3")
     parent.call("c3", "spawn_agent", message="Go.").output("c3", "no more agents")
@@ -210,7 +210,7 @@ def test_a_call_whose_agent_has_no_file_is_a_call_like_any_other(tmp_path: Path)
     assert not log.unknown_records
 
 
-def test_of_two_calls_that_name_one_agent_the_first_has_it(tmp_path: Path) -> None:
+def test_an_agent_that_two_calls_name_is_under_the_first(tmp_path: Path) -> None:
     parent = session().begin("Go.")
     child = snails(parent)
     parent.spawns(child, "c1").spawns(child, "c2")
@@ -219,7 +219,7 @@ def test_of_two_calls_that_name_one_agent_the_first_has_it(tmp_path: Path) -> No
     assert (under(log.messages, "c1"), under(log.messages, "c2")) == (SAID, [])
 
 
-def test_two_agents_of_one_path_each_hang_under_their_own_call(tmp_path: Path) -> None:
+def test_two_agents_with_the_same_path_are_under_their_calls(tmp_path: Path) -> None:
     parent = session().begin("Go.")
     for number, call in ((2, "c1"), (3, "c2")):
         child = parent.agent(number, copies=False)
@@ -246,7 +246,7 @@ def test_a_late_output_of_a_copied_call_is_counted(tmp_path: Path) -> None:
 # Where files are looked for
 
 
-def test_a_sub_agent_of_the_next_day_and_a_packed_one_are_found(tmp_path: Path) -> None:
+def test_sub_agents_of_the_next_day_and_compressed_ones_are_found(tmp_path: Path) -> None:
     parent = session().begin("Go.")
     first = snails(parent)
     parent.spawns(first, "c1")
@@ -269,7 +269,7 @@ def test_files_that_were_copied_elsewhere_are_found_beside_each_other(tmp_path: 
     assert under(log.messages, "c1") == SAID
 
 
-def test_only_heads_are_read_and_only_of_files_from_the_days_of_the_session(tmp_path: Path) -> None:
+def test_only_headers_of_files_from_the_days_of_the_session_are_read(tmp_path: Path) -> None:
     parent = session().begin("Go.")
     later = session(9, parent.time + timedelta(days=40)).agent(8)
     later.records[0]["payload"]["source"]["subagent"]["thread_spawn"]["parent_thread_id"] = parent.thread
@@ -305,7 +305,7 @@ HEADS: dict[str, tuple[JsonObject, bool]] = {
 
 
 @pytest.mark.parametrize(("fields", "is_agent"), HEADS.values(), ids=HEADS)
-def test_a_header_tells_who_started_a_thread(tmp_path: Path, fields: JsonObject, is_agent: bool) -> None:
+def test_a_header_names_the_parent_of_a_thread(tmp_path: Path, fields: JsonObject, is_agent: bool) -> None:
     parent = session()
     path = parent.agent(2, **fields).write(tmp_path)
     assert parent_in(path) == (parent.thread if is_agent else None)
@@ -313,7 +313,7 @@ def test_a_header_tells_who_started_a_thread(tmp_path: Path, fields: JsonObject,
 
 @given(st.binary(max_size=200))
 @settings(max_examples=50)
-def test_no_head_is_too_strange(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_any_header_is_accepted(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("heads") / session().name()
     path.write_bytes(b'{"payload": {"parent_thread_id"' + data)
     found = parent_in(path)
@@ -324,7 +324,7 @@ def test_no_head_is_too_strange(tmp_path_factory: pytest.TempPathFactory, data: 
 # Units
 
 
-def test_a_session_is_read_with_all_that_work_for_it(tmp_path: Path) -> None:
+def test_a_session_is_read_with_its_sub_agents(tmp_path: Path) -> None:
     _, child, grandchild, path = garden(tmp_path)
     other = session(7).talk("Hello.", "Hello.").write(tmp_path)
     units = {unit.session.path: unit for unit in units_of(find_logs([tmp_path]).files)}
@@ -333,14 +333,14 @@ def test_a_session_is_read_with_all_that_work_for_it(tmp_path: Path) -> None:
     assert units[other].agents == ()
 
 
-def test_without_its_session_a_sub_agent_is_one_with_its_own(tmp_path: Path) -> None:
+def test_without_its_session_a_sub_agent_is_a_session(tmp_path: Path) -> None:
     *_, grandchild, path = garden(tmp_path)
     path.unlink()
     (unit,) = units_of(find_logs([tmp_path]).files)
     assert [file.session for file in unit.agents] == [grandchild.thread]
 
 
-def test_news_of_any_of_them_are_news_of_the_session(tmp_path: Path) -> None:
+def test_a_change_of_a_sub_agent_is_a_change_of_the_session(tmp_path: Path) -> None:
     garden(tmp_path)
     session(7).talk("Hello.", "Hello.").write(tmp_path)
     family = {path for path in tmp_path.rglob("*.jsonl") if "000000000007" not in path.name}
@@ -374,7 +374,7 @@ PARENTS: dict[str, tuple[dict[str, str | None], str]] = {
 
 
 @each_row(("parents", "top"), PARENTS.values(), ids=PARENTS)
-def test_a_thread_works_for(parents: dict[str, str | None], top: str) -> None:
+def test_the_session_above_a_thread(parents: dict[str, str | None], top: str) -> None:
     assert top_of("a", parents) == top
 
 

@@ -122,7 +122,7 @@ FORMATS: dict[str, tuple[list[Json], str]] = {
 
 
 @each_row(("values", "expected"), FORMATS.values(), ids=FORMATS)
-def test_the_first_values_give_a_format_away(values: list[Json], expected: str) -> None:
+def test_the_first_values_determine_the_format(values: list[Json], expected: str) -> None:
     detected = detect(values)
     assert detected is not None
     assert detected.format == expected
@@ -165,7 +165,7 @@ OTHERS: dict[str, list[Json]] = {
 
 
 @each_row("values", OTHERS.values(), ids=OTHERS)
-def test_what_others_write_is_not_taken_for_a_log(values: list[Json]) -> None:
+def test_files_of_other_programs_are_not_detected_as_logs(values: list[Json]) -> None:
     assert detect(values) is None
 
 
@@ -203,19 +203,19 @@ NAMES: dict[str, tuple[str, list[Json], DetectedLog | None]] = {
 
 
 @each_row(("name", "values", "expected"), NAMES.values(), ids=NAMES)
-def test_a_name_counts_where_records_say_too_little(
+def test_the_file_name_decides_if_records_are_ambiguous(
     name: str, values: list[Json], expected: DetectedLog | None
 ) -> None:
     assert detect(values, name) == expected
 
 
-def test_the_surest_sign_counts() -> None:
+def test_the_sign_with_the_highest_confidence_is_used() -> None:
     values: list[Json] = [SNAPSHOT, line(type="user", message=SAID)]
     assert detect(values[:1]) == DetectedLog("claude-code", "claude-code-log", 0.9, "records about a session")
     assert detect(values) == DetectedLog("claude-code", "claude-code-log", 1.0, "lines chained by parentUuid")
 
 
-def test_no_more_than_the_first_values_are_looked_at() -> None:
+def test_only_the_first_values_are_read() -> None:
     nothing: list[Json] = [{}] * LIMIT
     assert detect([*nothing, SNAPSHOT]) is None
 
@@ -236,7 +236,7 @@ values = st.recursive(
 
 
 @given(st.lists(values, max_size=5), st.sampled_from(["", f"{ONE}.jsonl", "rollout-1.jsonl"]))
-def test_any_values_give_an_answer(some: list[Json], name: str) -> None:
+def test_detection_accepts_any_values(some: list[Json], name: str) -> None:
     detected = detect(some, name)
     assert detected is None or 0 < detected.confidence <= 1
 
@@ -290,7 +290,7 @@ CUT: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize(("content", "expected"), CUT.values(), ids=CUT)
-def test_a_file_longer_than_the_window_is_told_by_its_head(
+def test_a_file_longer_than_the_window_is_detected_by_its_start(
     content: bytes, expected: str, tmp_path: Path
 ) -> None:
     (tmp_path / "x").write_bytes(content)
@@ -299,7 +299,7 @@ def test_a_file_longer_than_the_window_is_told_by_its_head(
     assert detected.format == expected
 
 
-def test_a_compressed_file_is_looked_into(tmp_path: Path) -> None:
+def test_a_compressed_file_is_detected_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(b'{"a":1}\n'))
     assert first_values(tmp_path / "x.jsonl.gz") == [{"a": 1}]
 
@@ -337,7 +337,7 @@ def test_what_is_written_as_lines_is_read_back(some: list[Json]) -> None:
     assert values_of("".join(dumps(value).decode() + "\n" for value in some)) == some
 
 
-def test_deep_nesting_is_no_failure() -> None:
+def test_deep_nesting_is_not_an_error() -> None:
     assert values_of("[\n" * 5000) == []
 
 
@@ -358,7 +358,7 @@ BY_NAME = {"claude-code/malformed/pretty-printed-not-jsonl.jsonl": "claude-code-
 
 
 @each_row("folder", folders("agent-logs"))
-def test_every_real_log_is_told(folder: Path) -> None:
+def test_every_recorded_log_is_detected(folder: Path) -> None:
     wrong: dict[str, DetectedLog | None] = {}
     for name, facts in read_json(folder / "truth.json")["files"].items():
         if facts["format"] in ("opencode-sqlite", "opencode-storage"):

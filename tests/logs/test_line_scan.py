@@ -45,7 +45,7 @@ def test_scan(data: bytes, state: State, end: int) -> None:
 
 
 @given(json_texts())
-def test_what_a_parser_reads_is_whole_and_nothing_else(text: str) -> None:
+def test_a_scan_agrees_with_a_parser(text: str) -> None:
     try:
         json.loads(text, strict=False)
         read = True
@@ -58,7 +58,7 @@ def test_what_a_parser_reads_is_whole_and_nothing_else(text: str) -> None:
 
 
 @given(json_objects(6), st.data())
-def test_lines_may_come_one_by_one(value: object, data: st.DataObject) -> None:
+def test_a_scan_may_be_fed_line_by_line(value: object, data: st.DataObject) -> None:
     text = json.dumps(value, indent=1).encode()
     places = data.draw(st.lists(st.sampled_from([i for i, byte in enumerate(text) if byte == 10] or [0])))
     edges = [0, *sorted(set(places) - {0}), len(text)]

@@ -165,7 +165,7 @@ def test_lines(data: bytes, lines: list[Told]) -> None:
     assert told(read(data)) == lines
 
 
-def test_a_line_knows_its_place() -> None:
+def test_a_line_has_its_position() -> None:
     reader = LineReader(offset=100, number=7)
     first, second, third = reader.feed(b'{"a":1}\n\n{"b":2}{"c":3}\n')
     assert [first.position, second.position, third.position] == [
@@ -187,7 +187,7 @@ CHECKPOINTS: dict[str, tuple[bytes, int, int]] = {
 
 
 @each_row(("data", "offset", "number"), CHECKPOINTS.values(), ids=CHECKPOINTS)
-def test_where_to_go_on_after_the_end(data: bytes, offset: int, number: int) -> None:
+def test_reading_continues_after_the_end(data: bytes, offset: int, number: int) -> None:
     reader = LineReader()
     lines = [*reader.feed(data), *reader.finish()]
     assert (reader.offset, reader.number) == (offset, number)
@@ -198,7 +198,7 @@ def test_where_to_go_on_after_the_end(data: bytes, offset: int, number: int) -> 
     assert [line.position for line in again] == [line.position for line in read(longer)]
 
 
-def test_lines_that_nobody_asked_for_come_with_the_next() -> None:
+def test_lines_that_were_not_consumed_are_returned_by_the_next_call() -> None:
     reader = LineReader()
     reader.feed(b"1\n2\n{}{}\n")
     left = reader.feed(b"3\n")
@@ -209,7 +209,7 @@ def test_lines_that_nobody_asked_for_come_with_the_next() -> None:
     assert [line.value for line in reader.finish()] == [5]
 
 
-def test_a_checkpoint_between_the_pieces_of_a_line() -> None:
+def test_reading_continues_between_the_parts_of_a_line() -> None:
     reader = LineReader()
     lines = reader.feed(b"1\n{}{}\n")
     assert [next(lines).value, next(lines).value] == [1, {}]
@@ -245,7 +245,7 @@ LONG: dict[str, tuple[bytes, list[Told]]] = {
 
 @each_row("piece", [1, 3, 100])
 @each_row(("data", "lines"), LONG.values(), ids=LONG)
-def test_a_line_that_is_too_long_comes_in_pieces(data: bytes, lines: list[Told], piece: int) -> None:
+def test_a_line_that_is_too_long_is_split(data: bytes, lines: list[Told], piece: int) -> None:
     assert told(read(data, longest=8, cuts=tuple(range(0, len(data), piece)))) == lines
 
 
@@ -259,7 +259,7 @@ ENDLESS = {"MAX_LINES": b"[" + b"1,\n" * 50, "MAX_BYTES": b"[" + b'"xyz",\n' * 5
 
 
 @each_row(("limit", "data"), ENDLESS.items(), ids=ENDLESS)
-def test_a_value_over_many_lines_is_given_up(
+def test_a_value_over_too_many_lines_is_not_joined(
     limit: str, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recovery, limit, 40)
@@ -313,7 +313,7 @@ def test_every_byte_is_in_one_line_or_between_lines(data: bytes, longest: int) -
 
 
 @given(files(), st.integers(0, 10))
-def test_stopping_between_lines_and_going_on_gives_the_same_lines(data: bytes, stop: int) -> None:
+def test_continuing_between_lines_gives_the_same_lines(data: bytes, stop: int) -> None:
     reader = LineReader()
     before = list(islice(reader.feed(data), stop))
     offset, number = reader.offset, reader.number
@@ -338,7 +338,7 @@ def garbled(draw: st.DrawFn, raw: bytes) -> bytes:
     st.lists(json_objects().map(lambda value: json.dumps({"id": value}).encode()), min_size=1, max_size=5),
     st.data(),
 )
-def test_a_garbled_line_changes_no_other(raws: list[bytes], data: st.DataObject) -> None:
+def test_a_damaged_line_changes_no_other_line(raws: list[bytes], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(raws) - 1))
     bad = data.draw(garbled(raws[place]))
     whole = read(b"".join(raw + b"\n" for raw in raws))
@@ -351,7 +351,7 @@ def test_a_garbled_line_changes_no_other(raws: list[bytes], data: st.DataObject)
 
 
 @each_row("path", recordings.files("agent-logs", "claude-code/malformed/*"))
-def test_real_broken_logs_have_the_lines_that_were_counted(path: Path) -> None:
+def test_recorded_broken_logs_have_the_expected_lines(path: Path) -> None:
     truth = recordings.counted(path)
     data = b"".join(open_log(path))
     lines = read(data)

@@ -39,7 +39,7 @@ def cuts_of(data: bytes) -> list[JsonObject]:
 
 
 @each_row("repeated", [1, 3])
-def test_reading_goes_on_from_between_any_two_turns(repeated: int) -> None:
+def test_reading_continues_between_any_two_turns(repeated: int) -> None:
     data, last = b"", None
     for number in range(repeated):
         session = rich(f"v{number}", last)
@@ -57,15 +57,15 @@ def test_reading_goes_on_from_between_any_two_turns(repeated: int) -> None:
         assert after.log.thread == at_once.log.thread
 
 
-def test_places_are_counted_from_the_start_of_the_file() -> None:
+def test_positions_are_counted_from_the_start_of_the_file() -> None:
     session = Session().turn("one").turn("two").add("telepathy")
     state = cuts_of(session.data)[-1]
     assert (state["offset"], state["line"]) == (len(lines_of(session.records[:2])), 2)
     rest = read(session.data[state["offset"] :], state=state)
-    assert rest.puzzles == {"unknown record type 'telepathy'": [5]}
+    assert rest.unknown_records == {"unknown record type 'telepathy'": [5]}
 
 
-def test_a_place_to_go_on_from_does_not_change_with_what_is_read_later() -> None:
+def test_a_checkpoint_does_not_change_when_more_is_read() -> None:
     log = LogReader(CLAUDE, SESSION)
     log.feed(Session().turn("one").turn("two").data)
     state = log.checkpoint()
@@ -74,14 +74,14 @@ def test_a_place_to_go_on_from_does_not_change_with_what_is_read_later() -> None
     assert dumps(state) == kept
 
 
-def test_a_log_that_is_read_again_after_it_was_rewritten_has_other_runs() -> None:
+def test_a_rewritten_log_has_other_runs() -> None:
     data = Session().turn("one").turn("two").data
     again = read(data, log=LogReader(CLAUDE, SESSION, generation=2))
     assert not {turn.id for turn in again.turns} & {turn.id for turn in read(data).turns[1:]}
 
 
 @given(st.lists(st.integers(0, 20_000), max_size=12), st.booleans())
-def test_bytes_in_any_pieces_give_the_same_messages(cuts: list[int], take: bool) -> None:
+def test_cutting_the_bytes_gives_the_same_messages(cuts: list[int], take: bool) -> None:
     data = rich().data
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     log = LogReader(CLAUDE, SESSION)
@@ -94,7 +94,7 @@ def test_bytes_in_any_pieces_give_the_same_messages(cuts: list[int], take: bool)
     assert log.unknown_records == read(data).log.unknown_records
 
 
-def test_a_message_comes_out_as_soon_as_nothing_more_is_expected_for_it() -> None:
+def test_a_message_is_released_as_soon_as_it_is_complete() -> None:
     log = LogReader(CLAUDE, SESSION)
     session = Session().prompt("Bake")
     log.feed(session.data)
@@ -108,7 +108,7 @@ def test_a_message_comes_out_as_soon_as_nothing_more_is_expected_for_it() -> Non
     assert [message.id for message in log.finish().messages] == ["msg-u-2"]
 
 
-def test_what_a_running_agent_has_said_so_far_can_be_seen() -> None:
+def test_unfinished_messages_of_a_running_agent_are_returned() -> None:
     log = LogReader(CLAUDE, SESSION)
     log.feed(Session().prompt("Bake").answer(text="Warming", calls=[use("c1")]).data)
     messages = log.finish(running=True).messages
@@ -116,7 +116,7 @@ def test_what_a_running_agent_has_said_so_far_can_be_seen() -> None:
     assert messages[1].content.parts[-1].state == "input-available"  # type: ignore[union-attr] # it is a call
 
 
-def test_a_line_that_is_not_finished_is_waited_for() -> None:
+def test_an_unfinished_line_is_not_read_yet() -> None:
     session = Session().turn("one").turn("two")
     data = session.data
     log = LogReader(CLAUDE, SESSION)
@@ -127,7 +127,7 @@ def test_a_line_that_is_not_finished_is_waited_for() -> None:
     assert not log.unknown_records
 
 
-def test_raw_lines_are_kept_with_their_run_when_somebody_wants_them() -> None:
+def test_raw_lines_are_kept_with_their_run_if_requested() -> None:
     data = rich().data
     log = LogReader(CLAUDE, SESSION, keep_lines=True)
     log.feed(data)
@@ -173,7 +173,7 @@ def test_a_long_log_takes_little_memory() -> None:
 
 
 def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is remembered of lines, answers and calls is bounded; here the bounds are soon reached."""
+    """The limits of remembered lines, responses and calls are low here."""
     monkeypatch.setattr(branches, "MAX_LINES", 50)
     monkeypatch.setattr(message_tree, "MAX_LINES", 50)
     monkeypatch.setattr(conversation, "MAX_RESPONSES", 10)
@@ -184,8 +184,8 @@ def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> N
     assert higher - peak < 500 * (600 - 60)  # the ids of prompts and what they follow, to find rewinds
 
 
-def test_a_turn_without_end_comes_out_piece_by_piece() -> None:
-    """One prompt, then thousands of steps: nobody takes, and yet what is whole is put aside."""
+def test_the_messages_of_a_long_turn_are_released_one_by_one() -> None:
+    """Messages of a turn with thousands of steps are released although none are taken."""
     session = Session().prompt("Bake")
     for number in range(2 * TAKE_EVERY):
         session.answer(calls=[use(f"c{number}")]).result(f"c{number}")

@@ -141,7 +141,7 @@ def test_the_file_of_a_session_opens_its_folder(tmp_path: Path) -> None:
         assert messages(store) == MESSAGES
 
 
-def test_one_thread_after_the_other_reads_on(place: Path) -> None:
+def test_several_threads_read_one_after_the_other(place: Path) -> None:
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
         store = one.submit(open_store, place).result()
         records = store.records("ses_1")
@@ -198,7 +198,7 @@ def test_a_session_that_version_2_took_over(tmp_path: Path) -> None:
         assert (info(store)["version"], info(store)["directory"]) == ("2.0.12", "/orchard")
 
 
-def test_a_session_that_is_not_there(store: SessionStore) -> None:
+def test_a_missing_session_is_an_error(store: SessionStore) -> None:
     for name in ("ses_9", "../ses_1", "", "*"):
         with pytest.raises(NotFoundError, match="no session"):
             next(store.records(name))
@@ -225,7 +225,7 @@ def snapshot(root: Path) -> dict[str, tuple[int, int]]:
 # Changes
 
 
-def test_the_stamp_of_files_tells_every_change(tmp_path: Path) -> None:
+def test_the_stamp_of_files_differs_after_every_change(tmp_path: Path) -> None:
     path = in_folders(tmp_path)
     store = open_store(path)
     stamps = [store.stamp("ses_1")]
@@ -239,7 +239,7 @@ def test_the_stamp_of_files_tells_every_change(tmp_path: Path) -> None:
     assert len(set(stamps)) == len(stamps)
 
 
-def test_the_stamp_of_rows_tells_every_change(tmp_path: Path) -> None:
+def test_the_stamp_of_rows_differs_after_every_change(tmp_path: Path) -> None:
     path = in_database(tmp_path)
 
     def stamp(change: str = "") -> tuple[int, int, int]:
@@ -259,7 +259,7 @@ def test_the_stamp_of_rows_tells_every_change(tmp_path: Path) -> None:
 # A database that is in use
 
 
-def test_what_is_still_in_the_log_of_a_database_is_read(tmp_path: Path) -> None:
+def test_the_write_ahead_log_of_a_database_is_read(tmp_path: Path) -> None:
     path = in_database(tmp_path)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
@@ -269,7 +269,7 @@ def test_what_is_still_in_the_log_of_a_database_is_read(tmp_path: Path) -> None:
         store.close()
 
 
-def test_a_database_at_rest_is_left_alone(tmp_path: Path) -> None:
+def test_a_database_is_not_changed_by_reading(tmp_path: Path) -> None:
     path = in_database(tmp_path)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
@@ -302,7 +302,7 @@ def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 # Damage
 
 
-def test_what_is_no_storage(tmp_path: Path) -> None:
+def test_other_paths_are_not_stores(tmp_path: Path) -> None:
     other, nothing = tmp_path / "notes.db", tmp_path / "opencode.db"
     other.write_bytes(b"no database at all, but long enough to be one" * 40)
     with closing(sqlite3.connect(nothing)) as database:
@@ -358,7 +358,7 @@ def test_damaged_rows_do_not_stop_the_rest(tmp_path: Path, content: Json) -> Non
     store.close()
 
 
-def test_a_file_that_went_away_meanwhile_says_nothing(tmp_path: Path) -> None:
+def test_a_file_that_is_removed_meanwhile_is_empty(tmp_path: Path) -> None:
     path = in_folders(tmp_path)
     (path / "part" / "msg_2" / "prt_3.json").unlink()
     (path / "part" / "msg_2" / "prt_3.json").symlink_to(tmp_path / "gone")

@@ -55,7 +55,7 @@ def told_under(messages: tuple[Message, ...], call: str) -> list[str]:
 # A log
 
 
-def test_a_log_is_read_when_somebody_looks(tmp_path: Path) -> None:
+def test_a_log_is_read_lazily(tmp_path: Path) -> None:
     log = parse_log_file(write(tmp_path, rich()))
     assert (log.format, log.agent) == ("claude-code-log", "claude-code")
     first = list(log)
@@ -66,11 +66,11 @@ def test_a_log_is_read_when_somebody_looks(tmp_path: Path) -> None:
     assert log.orphans == {}
 
 
-def test_looking_at_the_thread_alone_reads_the_log(tmp_path: Path) -> None:
+def test_the_thread_reads_the_log(tmp_path: Path) -> None:
     assert parse_log_file(write(tmp_path, rich())).thread.title == "Bread"
 
 
-def test_a_message_that_changed_late_comes_again_and_is_one_message(tmp_path: Path) -> None:
+def test_a_message_that_changes_late_is_yielded_twice_and_listed_once(tmp_path: Path) -> None:
     session = Session().prompt("Bake").answer(calls=[use("c1")]).turn("Still?", "yes " * BLOCK)
     session.result("c1", "warm")
     log = parse_log_file(write(tmp_path, session))
@@ -123,7 +123,7 @@ def test_a_sub_agents_file_is_found_where_versions_put_it(tmp_path: Path, place:
     assert not log.unknown_records
 
 
-def test_files_of_other_sessions_beside_it_are_left_alone(tmp_path: Path) -> None:
+def test_files_of_other_sessions_in_the_folder_are_ignored(tmp_path: Path) -> None:
     path = write(tmp_path, asking(agentId="a1"))
     other = helper("a2")
     for record in other.records:
@@ -144,7 +144,7 @@ LINKS: dict[str, tuple[Session, JsonObject | None]] = {
 
 
 @pytest.mark.parametrize(("session", "sidecar"), LINKS.values(), ids=LINKS)
-def test_how_a_sub_agent_is_found_to_belong_to_a_call(
+def test_a_sub_agent_is_linked_to_its_call(
     tmp_path: Path, session: Session, sidecar: JsonObject | None
 ) -> None:
     path = write(tmp_path, session)
@@ -156,7 +156,7 @@ def test_how_a_sub_agent_is_found_to_belong_to_a_call(
     assert not log.orphans
 
 
-def test_two_sub_agents_with_one_prompt_stand_under_two_calls(tmp_path: Path) -> None:
+def test_two_sub_agents_with_the_same_prompt_are_under_two_calls(tmp_path: Path) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look"), task("t2", "look")])
     path = write(tmp_path, session.result("t1").result("t2").answer(text="Both.").turn("Go on"))
     for name in ("a1", "a2"):
@@ -189,7 +189,7 @@ def test_sub_agents_of_sub_agents_have_files_too(tmp_path: Path) -> None:
     assert paths == {"t1": (), "t2": ("t1",), "t3": ("t1", "t2"), "a3-c1": ("t1", "t2", "t3")}
 
 
-def test_a_sub_agent_that_nobody_asked_for_is_an_orphan(tmp_path: Path) -> None:
+def test_a_sub_agent_without_a_call_is_an_orphan(tmp_path: Path) -> None:
     path = write(tmp_path, asking(prompt="something else"))
     write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
     log = parse_log_file(path)
@@ -225,7 +225,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize(("data", "what"), BAD_FILES.values(), ids=BAD_FILES)
-def test_what_is_wrong_with_a_sub_agents_file_is_told(tmp_path: Path, data: bytes, what: str) -> None:
+def test_problems_of_the_file_of_a_sub_agent_are_reported(tmp_path: Path, data: bytes, what: str) -> None:
     path = write(tmp_path, asking(agentId="a1"))
     ending = ".jsonl.gz" if data.startswith(b"\x1f\x8b") else ".jsonl"
     file = write(tmp_path, Session(), f"{SESSION}/subagents/agent-a1{ending}")
@@ -238,14 +238,14 @@ def test_what_is_wrong_with_a_sub_agents_file_is_told(tmp_path: Path, data: byte
 @pytest.mark.parametrize(
     "data", [b"{", b"[1]", b"\xff", b"[" * 5000], ids=["cut", "a list", "no text", "deep"]
 )
-def test_a_sidecar_that_cannot_be_read_says_nothing(tmp_path: Path, data: bytes) -> None:
+def test_an_unreadable_sidecar_is_ignored(tmp_path: Path, data: bytes) -> None:
     path = write(tmp_path, asking(agentId="a1"))
     file = write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
     file.with_name("agent-a1.meta.json").write_bytes(data)
     assert told_under(parse_log_file(path).messages, "t1") == ["look", "a1 is done"]
 
 
-def test_going_on_from_the_middle_leaves_sub_agents_alone_that_were_told_before(tmp_path: Path) -> None:
+def test_continuing_does_not_read_earlier_sub_agents_a_second_time(tmp_path: Path) -> None:
     session = (
         asking(agentId="a1").answer(calls=[task("t2", "see")]).result("t2", toolUseResult={"agentId": "a2"})
     )
@@ -320,7 +320,7 @@ LOGS: dict[str, tuple[str, bytes]] = {
 @pytest.mark.parametrize(("name", "data"), LOGS.values(), ids=LOGS)
 @settings(max_examples=settings().max_examples // 6)  # each reads a whole file, twice
 @given(cuts=st.lists(st.integers(0, 200_000), max_size=9), named=st.booleans())
-async def test_a_stream_gives_what_the_file_gives(
+async def test_a_stream_has_the_messages_of_the_file(
     tmp_path: Path, name: str, data: bytes, cuts: list[int], named: bool
 ) -> None:
     path = tmp_path / name
@@ -332,7 +332,7 @@ async def test_a_stream_gives_what_the_file_gives(
     assert found == {message.id: message for message in log.messages}
 
 
-async def test_a_stream_in_single_bytes(tmp_path: Path) -> None:
+async def test_a_stream_may_arrive_in_single_bytes(tmp_path: Path) -> None:
     data = indented(GEMINI)[:120_000]
     found = [
         message
@@ -341,7 +341,7 @@ async def test_a_stream_in_single_bytes(tmp_path: Path) -> None:
     assert found == []  # it is no document yet, and no lines
 
 
-async def test_a_stream_gives_messages_before_it_ends() -> None:
+async def test_a_stream_yields_messages_before_it_ends() -> None:
     async def source() -> AsyncIterator[bytes]:
         yield b"".join(rich(f"v{number}").data for number in range(3))
         pytest.fail("somebody asked for more")
@@ -410,7 +410,7 @@ FIRST_LINES: dict[str, tuple[str, list[JsonObject], str]] = {
 
 @pytest.mark.parametrize("named", [True, False], ids=["named", "not named"])
 @pytest.mark.parametrize(("format", "records", "words"), FIRST_LINES.values(), ids=FIRST_LINES)
-async def test_a_stream_gives_a_message_as_soon_as_it_is_whole(
+async def test_a_stream_yields_a_message_as_soon_as_it_is_complete(
     format: str, records: list[JsonObject], words: str, named: bool
 ) -> None:
     fed: list[JsonObject] = []
@@ -428,7 +428,7 @@ async def test_a_stream_gives_a_message_as_soon_as_it_is_whole(
     await stream.aclose()
 
 
-async def test_a_named_format_gives_the_first_line_at_once() -> None:
+async def test_with_a_named_format_the_first_line_is_read_at_once() -> None:
     async def source() -> AsyncIterator[bytes]:
         yield Session().prompt("Bake").data
         pytest.fail("more was read than the first line")
@@ -437,7 +437,7 @@ async def test_a_named_format_gives_the_first_line_at_once() -> None:
     assert text_of(await anext(stream)) == "Bake"
 
 
-async def test_the_session_of_a_stream_is_that_of_the_file_also_if_a_later_record_names_it() -> None:
+async def test_the_session_of_a_stream_may_be_in_a_later_record() -> None:
     summary: JsonObject = {"type": "summary", "summary": "Bread", "leafUuid": "u-1"}
     data = lines_of([summary, *Session().turn("Bake").records])
     for named in ("claude-code-log", None):
@@ -482,7 +482,7 @@ CHAINS: dict[str, tuple[Session, list[tuple[str, list[int]]]]] = {
 
 
 @pytest.mark.parametrize(("session", "expected"), CHAINS.values(), ids=CHAINS)
-async def test_damage_to_the_chain_of_parents_is_a_finding(
+async def test_a_broken_chain_of_parents_is_reported(
     tmp_path: Path, session: Session, expected: list[tuple[str, list[int]]]
 ) -> None:
     log = parse_log_file(write(tmp_path, session))
@@ -496,7 +496,7 @@ async def test_damage_to_the_chain_of_parents_is_a_finding(
     assert stream.unknown_records == log.unknown_records
 
 
-def test_damage_to_the_chain_of_a_sub_agent_names_the_sub_agent(tmp_path: Path) -> None:
+def test_a_broken_chain_in_a_sub_agent_is_reported_with_its_name(tmp_path: Path) -> None:
     path = write(tmp_path, asking(agentId="a1"))
     file = write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"parentUuid":"a1-2"', b'"parentUuid":"gone"'))
@@ -515,7 +515,7 @@ def test_the_agent_that_compacts_a_session_may_follow_its_records(tmp_path: Path
     assert not parse_log_file(path).unknown_records
 
 
-def test_an_answer_of_opencode_to_a_prompt_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+def test_a_response_of_opencode_to_a_missing_prompt_is_reported(tmp_path: Path) -> None:
     answers = [
         {
             "info": {"id": id_, "role": "assistant", "parentID": parent, "time": {"created": 2}},
@@ -532,7 +532,7 @@ def test_an_answer_of_opencode_to_a_prompt_that_is_not_there_is_a_finding(tmp_pa
     assert len([message for message in log.messages if text_of(message)]) == 3
 
 
-def test_a_rewind_of_gemini_to_a_message_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+def test_a_rewind_of_gemini_to_a_missing_message_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "session-1.jsonl"
     path.write_bytes(lines_of([*FIRST_LINES["Gemini CLI"][1], {"$rewindTo": "g2"}, {"$rewindTo": "gone"}]))
     (finding,) = parse_log_file(path).unknown_records
@@ -547,7 +547,7 @@ CUT: dict[str, tuple[str, bytes]] = {
 
 
 @pytest.mark.parametrize(("name", "data"), CUT.values(), ids=CUT)
-async def test_the_cut_last_line_of_a_finished_log_is_a_finding(
+async def test_the_cut_last_line_of_a_finished_log_is_reported(
     tmp_path: Path, name: str, data: bytes
 ) -> None:
     path = tmp_path / name
@@ -566,13 +566,13 @@ async def test_the_cut_last_line_of_a_finished_log_is_a_finding(
 # Errors
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PartitaError, match="no such file") as error:
         parse_log_file(tmp_path / "gone.jsonl")
     assert error.value.where == str(tmp_path / "gone.jsonl")
 
 
-def test_a_folder_is_no_log(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_log(tmp_path: Path) -> None:
     with pytest.raises(PartitaError, match="directory"):
         parse_log_file(tmp_path)
 
@@ -587,7 +587,7 @@ FOREIGN: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN)
-async def test_a_file_that_is_no_log_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
+async def test_a_file_that_is_not_a_log_is_an_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "diary.txt"
     path.write_bytes(data)
     with pytest.raises(FormatError, match="not a log of a known agent") as error:
@@ -600,7 +600,7 @@ async def test_a_file_that_is_no_log_is_said_to_be_none(tmp_path: Path, data: by
 
 @pytest.mark.parametrize("format", LOG_FORMATS)
 @pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN)
-async def test_whatever_is_read_as_a_log_is_read(tmp_path: Path, format: str, data: bytes) -> None:
+async def test_any_bytes_are_read_with_a_named_format(tmp_path: Path, format: str, data: bytes) -> None:
     path = tmp_path / "diary.json"
     path.write_bytes(data)
     log = parse_log_file(path, format=format)
@@ -611,7 +611,7 @@ async def test_whatever_is_read_as_a_log_is_read(tmp_path: Path, format: str, da
     assert log.thread.agent == LOG_FORMATS[log.format].agent
 
 
-def test_a_binary_file_with_the_name_of_a_session_is_all_findings(tmp_path: Path) -> None:
+def test_a_binary_file_with_the_name_of_a_session_is_reported_as_damaged(tmp_path: Path) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(bytes(range(256)) * 20)
     log = parse_log_file(path)
@@ -625,7 +625,7 @@ def test_a_format_that_does_not_exist(tmp_path: Path) -> None:
     assert all(name in error.value.hint for name in LOG_FORMATS)
 
 
-def test_a_compressed_log_that_was_cut_gives_what_is_there_and_says_so(tmp_path: Path) -> None:
+def test_a_cut_compressed_log_is_read_up_to_the_cut_with_an_error(tmp_path: Path) -> None:
     whole = gzip.compress(b"".join(rich(f"v{number}").data for number in range(8)))
     path = tmp_path / f"{SESSION}.jsonl.gz"
     path.write_bytes(whole[:-30])

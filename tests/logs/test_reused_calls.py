@@ -221,7 +221,7 @@ TEXTS: dict[str, list[str | None]] = {
 
 
 @each_row("told", TEXTS.values(), ids=TEXTS)
-def test_an_answer_without_an_id_begins_a_step_after_a_result(told: list[str | None]) -> None:
+def test_a_response_without_an_id_begins_a_step_after_a_result(told: list[str | None]) -> None:
     events: list[JsonObject] = []
     for number, text in enumerate(told):
         blocks: list[JsonObject] = [{"type": "text", "text": text}]

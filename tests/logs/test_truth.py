@@ -137,7 +137,7 @@ def test_every_file_of_a_known_agent_is_read_and_no_other() -> None:
     )
 
 
-def test_what_is_not_understood_is_known() -> None:
+def test_all_unknown_records_are_expected() -> None:
     found = {
         name_of(name): {finding.what: finding.times for finding in log.unknown_records}
         for name, log in parsed().items()

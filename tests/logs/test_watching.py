@@ -79,7 +79,9 @@ def options(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"force_polling": forced, "poll_interval": 0.05, "rescan_interval": LONG}
 
 
-async def test_files_that_come_grow_and_go_are_told(tmp_path: Path, options: dict[str, Any]) -> None:
+async def test_created_changed_and_removed_files_are_reported(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
     old = tmp_path / "old.jsonl"
     old.write_text("{}\n")
     async with following(tmp_path, **options) as follower:
@@ -96,7 +98,7 @@ async def test_files_that_come_grow_and_go_are_told(tmp_path: Path, options: dic
     ]
 
 
-async def test_a_file_that_is_replaced_is_told(tmp_path: Path, options: dict[str, Any]) -> None:
+async def test_a_replaced_file_is_reported(tmp_path: Path, options: dict[str, Any]) -> None:
     path = tmp_path / "session.json"
     path.write_text("{}")
     async with following(tmp_path, **options) as follower:
@@ -116,7 +118,7 @@ async def test_files_in_new_folders_are_not_missed(tmp_path: Path, options: dict
         await follower.sees(*paths)
 
 
-async def test_folders_that_move_are_told_file_by_file(tmp_path: Path, options: dict[str, Any]) -> None:
+async def test_moved_folders_are_reported_as_files(tmp_path: Path, options: dict[str, Any]) -> None:
     watched, elsewhere = tmp_path / "watched", tmp_path / "elsewhere"
     (elsewhere / "deep").mkdir(parents=True)
     (elsewhere / "deep" / "x.jsonl").write_text("{}\n")
@@ -128,7 +130,7 @@ async def test_folders_that_move_are_told_file_by_file(tmp_path: Path, options: 
         await follower.sees(watched / "in" / "deep" / "x.jsonl")
 
 
-async def test_a_root_that_comes_later_is_noticed(tmp_path: Path, options: dict[str, Any]) -> None:
+async def test_a_root_that_is_created_later_is_watched(tmp_path: Path, options: dict[str, Any]) -> None:
     root = tmp_path / "not" / "yet"
     async with following(root, tmp_path / "never", **options) as follower:
         (root / "sub").mkdir(parents=True)
@@ -138,7 +140,7 @@ async def test_a_root_that_comes_later_is_noticed(tmp_path: Path, options: dict[
         await follower.sees(root / "sub" / "second.jsonl")
 
 
-async def test_a_root_that_goes_and_comes_again_is_watched_on(
+async def test_a_root_that_is_removed_and_created_is_still_watched(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
     root = tmp_path / "root"
@@ -165,7 +167,7 @@ async def test_a_root_that_is_a_link_keeps_its_name(tmp_path: Path, options: dic
         await follower.sees(tmp_path / "link" / "x.jsonl")
 
 
-async def test_a_database_is_told_of_when_written_not_when_read(
+async def test_a_database_is_reported_when_written_not_when_read(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
     path, ahead = tmp_path / "opencode.db", tmp_path / "opencode.db-wal"
@@ -188,7 +190,7 @@ async def test_a_database_is_told_of_when_written_not_when_read(
         assert frozenset[Path]().union(*follower.told) == {path}
 
 
-async def test_nothing_is_told_when_nothing_changed(tmp_path: Path, options: dict[str, Any]) -> None:
+async def test_nothing_is_reported_without_changes(tmp_path: Path, options: dict[str, Any]) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text("{}\n")
     async with following(tmp_path, **options) as follower:
@@ -200,7 +202,7 @@ async def test_nothing_is_told_when_nothing_changed(tmp_path: Path, options: dic
         assert follower.told == [frozenset({tmp_path / "last"})]
 
 
-async def test_a_circle_of_links_is_no_trap(tmp_path: Path, options: dict[str, Any]) -> None:
+async def test_a_loop_of_links_ends(tmp_path: Path, options: dict[str, Any]) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "up").symlink_to(tmp_path)
     async with following(tmp_path, **options) as follower:
@@ -211,7 +213,7 @@ async def test_a_circle_of_links_is_no_trap(tmp_path: Path, options: dict[str, A
 # How it ends.
 
 
-async def test_it_ends_when_told_to_before_it_began(tmp_path: Path) -> None:
+async def test_watching_ends_if_stopped_before_it_starts(tmp_path: Path) -> None:
     stop = asyncio.Event()
     stop.set()
     assert [changed async for changed in watch([tmp_path], stop=stop)] == [frozenset()]
@@ -294,7 +296,7 @@ async def test_it_polls_when_listening_fails_later(tmp_path: Path, monkeypatch: 
         assert follower.methods == [WatchMethod("events"), WatchMethod("polling", "full")]
 
 
-async def test_it_polls_on_a_file_system_that_does_not_tell(
+async def test_it_polls_on_a_file_system_without_events(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mounts, root = tmp_path / "mounts", tmp_path / "root"
@@ -310,7 +312,7 @@ async def test_it_polls_on_a_file_system_that_does_not_tell(
         ]
 
 
-async def test_a_lost_event_is_found_by_looking_again(
+async def test_a_change_without_an_event_is_found_by_a_rescan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watchfiles, "watch", deaf)
@@ -355,7 +357,7 @@ class Scene:
         return set(map(Path, self.watcher.scan()))
 
 
-def test_it_polls_once_events_stay_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_polls_if_events_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x"
     path.write_text("x")
     scene = Scene(tmp_path, monkeypatch)
@@ -371,7 +373,7 @@ def test_it_polls_once_events_stay_away(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("told", ["", "x"], ids=["of its folder", "of itself"])
-def test_an_event_that_comes_late_is_no_reason_to_poll(
+def test_a_late_event_is_not_a_reason_to_poll(
     told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x"
@@ -384,7 +386,7 @@ def test_an_event_that_comes_late_is_no_reason_to_poll(
     assert scene.watcher.method == WatchMethod("events")
 
 
-def test_a_new_file_without_an_event_is_no_reason_to_poll(
+def test_a_new_file_without_an_event_is_not_a_reason_to_poll(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene = Scene(tmp_path, monkeypatch)
@@ -394,7 +396,7 @@ def test_a_new_file_without_an_event_is_no_reason_to_poll(
     assert scene.watcher.method == WatchMethod("events")
 
 
-def test_a_new_folder_is_looked_into_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_folder_is_scanned_a_second_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "folder"
     scene = Scene(tmp_path, monkeypatch)
     folder.mkdir()
@@ -414,7 +416,7 @@ def test_a_closed_watcher_finds_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     assert scene.scan(30, tmp_path / "x") == set()
 
 
-def test_setting_up_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_start_of_the_listener_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[Heard]:
         time.sleep(0.3)
         yield {(watchfiles.Change.added, str(tmp_path / "x"))}
@@ -451,11 +453,13 @@ FOLDERS = {
 
 @pytest.mark.parametrize(("folder", "expected"), FOLDERS.items(), ids=FOLDERS)
 @pytest.mark.skipif(os.name == "nt", reason="paths of another system")
-def test_which_file_systems_do_not_tell(folder: str, expected: str | None) -> None:
+def test_file_systems_without_events(folder: str, expected: str | None) -> None:
     assert silent_file_system(folder, MOUNTS) == expected
 
 
-def test_a_system_without_a_list_of_mounts_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_without_a_list_of_mounts_has_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(changes, "MOUNTS", tmp_path / "missing")
     assert silent_file_system(str(tmp_path)) is None
 
@@ -470,7 +474,7 @@ steps = st.lists(
 
 @given(st.lists(steps, max_size=4))
 @settings(max_examples=30)
-def test_looking_where_something_happened_finds_what_looking_at_everything_finds(
+def test_scanning_by_events_finds_the_changes_of_a_full_scan(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, str]]]
 ) -> None:
     root = tmp_path_factory.mktemp("inventory")

@@ -13,7 +13,7 @@ from .sources.source import LogFormat, stem_of
 
 BY_RECORD: Final = 0.7
 BY_NAME: Final = 0.3
-"""The confidence if a record says too little without the name of its file, or if there is only a name."""
+"""The confidence if a record is ambiguous without the name of its file, or if there is only a name."""
 
 
 class DetectedLog(NamedTuple):
@@ -28,7 +28,7 @@ class DetectedLog(NamedTuple):
 def detect(first_values: Sequence[Json], name: str = "") -> DetectedLog | None:
     """The agent and the format of a log, by its first values (or its one document); `None` if unknown.
 
-    `name` is the name of the file: it decides if records say too little, or if there are none.
+    `name` is the name of the file: it decides if the records are ambiguous, or if there are none.
     """
     best: DetectedLog | None = None
     for record in filter(is_object, first_values[:SAMPLE_SIZE]):
@@ -49,7 +49,7 @@ def _by_record_and_name(record: JsonObject, name: str) -> DetectedLog | None:
 
 
 def _by_name(name: str) -> DetectedLog | None:
-    """What the name of an empty file says."""
+    """Detect an empty file by its name."""
     if not name.partition(".")[2].startswith("jsonl"):
         return None
     for source in SOURCES.values():
@@ -71,5 +71,5 @@ def thread_id_of(path: Path, format: LogFormat, values: Sequence[Json]) -> str:
 
 
 def session_id_of(path: Path, format: LogFormat, values: Sequence[Json]) -> str | None:
-    """The id of the session that its records or the name of the file say."""
+    """Return the id of the session in its records or in the name of the file."""
     return format.session_id(stem_of(path), list(filter(is_object, values)))

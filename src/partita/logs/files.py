@@ -1,4 +1,4 @@
-"""The logs on this machine: those below the homes of agents, and those that given paths stand for."""
+"""The logs on this machine: those below the homes of agents, and those at given paths."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -167,13 +167,13 @@ def _listing(
 _name: Callable[[os.DirEntry[str]], str] = attrgetter("name")
 
 
-# Wherever they are
+# At given paths
 
 ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".json.gz", ".jsonl.zst")
 """The endings of the names of files that are opened when a folder is searched."""
 
 LEAST_CONFIDENCE: Final = 0.5
-"""How certain it must be that a file in a folder is a log."""
+"""The confidence that is required of a file in a searched folder."""
 
 SKIPPED: Final = frozenset({".git", "node_modules", "__pycache__", ".venv", "tool-results", "tool-outputs"})
 """Folders with many files that are not logs. The output of a tool may look like one."""
@@ -204,7 +204,7 @@ def find_logs(paths: Iterable[str | Path]) -> Expansion:
 
 
 def log_of(path: Path) -> LogFile | None:
-    """The log that a changed file is, or is a part of, by its path; `None` if it is not, or was removed."""
+    """Return the log that a changed file is or belongs to, by its path; `None` if there is none."""
     if path.name.endswith(WRITE_AHEAD):
         path = path.with_name(path.name.removesuffix(WRITE_AHEAD))
     for source in SOURCES.values():
@@ -216,7 +216,7 @@ def log_of(path: Path) -> LogFile | None:
 
 
 def _known_log(path: Path) -> LogFile | None:
-    """The log at a path that says for certain what the file is, wherever it is."""
+    """Return the log at a path that identifies the file for certain, in any folder."""
     *parts, name = path.absolute().parts
     for start in range(len(parts) + 1):
         below = tuple(parts[start:])
@@ -233,7 +233,7 @@ def is_ignored(name: str) -> bool:
 
 
 def _named_file(path: Path, report: OnProblem, hint: str) -> Iterator[LogFile]:
-    """The log that a file is. The user says that it is one, so its name is not needed."""
+    """Return the log in a file that the user named, whatever its name is."""
     try:
         path.stat()
         found = _known_log(path) or _log_by_content(path, at_least=0)
@@ -271,7 +271,7 @@ def _search(top: Path, report: OnProblem) -> Iterator[LogFile]:
 
 
 def _found_log(path: Path, report: OnProblem) -> LogFile | None:
-    """The log that a file in a searched folder is."""
+    """Return the log in a file of a searched folder."""
     if is_ignored(path.name):
         return None
     found = _known_log(path)

@@ -1,4 +1,4 @@
-"""What sources of rows have in common, and finding the tables of a system in one."""
+"""The interface of sources of rows, and the search for the tables of a system."""
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

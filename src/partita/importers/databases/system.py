@@ -1,4 +1,4 @@
-"""What an importer has to know of a system: its tables, and how their rows become threads and messages.
+"""The declaration of a system to import from: its tables, and how their rows become threads and messages.
 
 A system is a module of this package (`mastra`, `cherry`, `smithers`) that defines `SYSTEM`.
 """

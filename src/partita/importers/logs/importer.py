@@ -37,7 +37,7 @@ UPLOADED: Final = "upload:"
 
 
 class _Batch(NamedTuple):
-    """What is written together, and the outcomes of the files that it completes."""
+    """Rows that are written together, and the outcomes of the files that they complete."""
 
     rows: list[ThreadRows]
     outcomes: list[Outcome]
@@ -82,7 +82,7 @@ def _is_lite(tx: Transaction) -> bool:
 def _tasks(
     units: Sequence[Unit], known: dict[str, Source], *, lite: bool, finished: bool, followed: bool
 ) -> tuple[list[Task], list[tuple[Source, str]]]:
-    """What is to be read, and the files that were moved: the stored source of each, and its path now."""
+    """Return the sessions to read, and the files that were moved: their stored source and their new path."""
     paths = {str(file.path) for unit in units for file in unit.files}
     unseen = {
         source.identity: source for source in known.values() if source.identity and source.path not in paths
@@ -104,7 +104,7 @@ def _tasks(
 
 
 def _plan_of(plans: Sequence[Plan], *, late: bool) -> Plan | None:
-    """What to read of a session. A change of a sub-agent is a change of its session.
+    """Return the plan of a session. A change of a sub-agent is a change of its session.
 
     `late`: the file of a sub-agent may appear after its session was read beyond the call.
     """
@@ -126,7 +126,7 @@ def _agents_come_late(agent: str) -> bool:
 
 
 def _gone(known: dict[str, Source], units: Sequence[Unit]) -> int:
-    """How many files were read once and do not exist any more."""
+    """Return how many files were read once and do not exist any more."""
     present = {str(file.path) for unit in units for file in unit.files}
     files = [path for path in known if not path.startswith((UPLOADED, SESSION))]
     return sum(path not in present and not os.path.exists(path) for path in files)  # noqa: PTH110 # it is fast
@@ -168,7 +168,7 @@ class _Import:
                 writing = asyncio.create_task(self._write(batch))
         finally:
             if writing is not None:
-                await asyncio.wait([writing])  # what was read before an error is stored
+                await asyncio.wait([writing])  # the rows before an error are stored
             if own is not None:
                 own.close()
 
@@ -192,7 +192,7 @@ class _Import:
             )
 
     async def _write_one_by_one(self, rows: Sequence[ThreadRows]) -> None:
-        """They cannot be written together: find the ones that fail."""
+        """Write rows one by one after they failed together, to find those that fail."""
         for row in rows:
             try:
                 counts = await self._store.write(write_sessions, [row], self._resource_id)
@@ -202,7 +202,7 @@ class _Import:
 
 
 def _collect(items: Iterator[ThreadRows | Outcome], writing: "asyncio.Task[None] | None") -> _Batch:
-    """As much as is worth a transaction; less if no other one is being written."""
+    """Collect the items for a transaction, fewer if no other transaction is being written."""
     batch = _Batch([], [])
     weight = 0
     for item in items:
@@ -217,11 +217,11 @@ def _collect(items: Iterator[ThreadRows | Outcome], writing: "asyncio.Task[None]
     return batch
 
 
-# Sub-agents that were read as sessions of their own before their session was read: they move to its thread
+# Sub-agents that were imported as separate sessions before their session was read: they move to its thread
 
 
 def _was_alone(source: Source | None) -> bool:
-    """Whether the file of a sub-agent was read as a session of its own."""
+    """Whether the file of a sub-agent was imported as a separate session."""
     return source is not None and is_object(source.state) and not source.state.get("part")
 
 

@@ -1,4 +1,4 @@
-"""What an import of logs is to read, and its report: values that go to the reading processes and back."""
+"""The plan of an import of logs, and its report. These values are sent to the reading processes and back."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -132,11 +132,11 @@ class Task(NamedTuple):
     followed: bool = False  # the log may grow: a cut last line is not reported while the agent may be running
 
 
-# What came of it
+# Results
 
 
 class Outcome(NamedTuple):
-    """What was read of a file, what was not understood, what went wrong."""
+    """The result of reading a file: counts, unknown records, errors."""
 
     path: str
     bytes: int = 0
@@ -160,7 +160,7 @@ OnProgress: TypeAlias = Callable[[Progress], None]
 
 @dataclass
 class LogImportReport:
-    """What was found, what was new, what was not understood, what went wrong."""
+    """The report of an import: files, new messages, unknown records, errors."""
 
     files: int = 0
     read: int = 0  # files that had anything new
@@ -183,7 +183,7 @@ class LogImportReport:
             self.problem(outcome.path, problem)
 
     def problem(self, path: str, what: str) -> None:
-        """Add what went wrong with a file."""
+        """Add an error of a file."""
         self.problems.setdefault(path, []).append(what)
 
     @property

@@ -1,4 +1,4 @@
-"""A process that reads sessions for others: it imports what it needs, forks the others, and reads.
+"""A process that reads sessions: it imports its modules, forks the other processes, and reads.
 
 The first process forks after it has imported everything. It has no threads and does not run the main module
 of the program, so forking is safe.
@@ -22,10 +22,10 @@ READY: Final = "ready"
 DONE: Final = "done"
 
 GC_THRESHOLDS: Final = (100_000, 20, 50)
-"""Garbage is collected rarely: a log is read into many values that all stay until they are sent."""
+"""Garbage is collected rarely, because the values of a log all stay in memory until they are sent."""
 
 
-class Ends(NamedTuple):
+class PipeEnds(NamedTuple):
     """The ends of two pipes in this process: to receive tasks from, and to send items to."""
 
     tasks: int
@@ -34,9 +34,9 @@ class Ends(NamedTuple):
 
 def main(arguments: Sequence[str]) -> None:
     """Start a process for each pair of file descriptors, given as `tasks,items`."""
-    pairs = [Ends(*map(int, pair.split(","))) for pair in arguments]
+    pairs = [PipeEnds(*map(int, pair.split(","))) for pair in arguments]
     warm_up()
-    gc.freeze()  # what was imported stays
+    gc.freeze()  # modules stay in memory
     gc.set_threshold(*GC_THRESHOLDS)
     gc.enable()
     own = _fork(pairs)
@@ -48,12 +48,12 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def warm_up() -> None:
-    """Import what every reader needs."""
+    """Import the modules that every reader needs."""
     log_format("claude-code-log").decoder(LogBuilder())
     price_of("claude-sonnet-4-5", "anthropic", Usage(input_tokens=1, output_tokens=1), None)
 
 
-def _fork(pairs: Sequence[Ends]) -> Ends:
+def _fork(pairs: Sequence[PipeEnds]) -> PipeEnds:
     """Fork a process for each pair. Each closes the ends of all others, so that a dead process is noticed."""
     own = next((ends for ends in pairs[1:] if os.fork() == 0), pairs[0])
     for ends in pairs:
@@ -64,7 +64,7 @@ def _fork(pairs: Sequence[Ends]) -> Ends:
 
 
 def _read_tasks(tasks: "Connection[Any, Any]", items: "Connection[Any, Any]") -> None:
-    """Read until the other side closes the pipes."""
+    """Read until the other process closes the pipes."""
     try:
         items.send(READY)
         while True:

@@ -1,4 +1,4 @@
-"""Reads sessions for the store: everything that takes time and no database. Runs in other processes."""
+"""Reads sessions for the store, without the database. Runs in other processes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -25,15 +25,15 @@ from partita.types.threads import Thread
 from .plan import COMPRESSED, Outcome, Plan, Task, digest, is_recent
 from .runs_builder import RunsBuilder, consumption_records
 
-PIECE: Final = 8 * 1024 * 1024
-"""After so many bytes, what was read goes to the store."""
+MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
+"""After this many bytes, the rows so far are sent to the store."""
 
 STORES: Final = frozenset({"database", "storage-session"})
 """The kinds of files that are read through a `SessionStore`."""
 
 
 def read_unit(task: Task) -> Iterator[ThreadRows | Outcome]:
-    """The rows of a session, in pieces, then the outcome. It does not raise, whatever is in a file."""
+    """Yield the rows of a session, in batches, then the outcome. Damaged files raise no errors."""
     file = task.unit.session
     try:
         if file.kind not in STORES:
@@ -48,7 +48,7 @@ def read_unit(task: Task) -> Iterator[ThreadRows | Outcome]:
 
 
 class _SessionRows:
-    """Makes rows of what is read of a session."""
+    """Makes rows from the batches of a session."""
 
     def __init__(self, reading: LogReader, task: Task, stored_lines: dict[str, int]) -> None:
         self._reading = reading
@@ -73,7 +73,7 @@ class _SessionRows:
         return ThreadRows(thread, messages, runs, consumptions, sources, failures)
 
     def orphans(self, parent: Thread) -> Iterator[ThreadRows]:
-        """Sub-agents that no call claims, as threads."""
+        """Return sub-agents without a call as threads."""
         for name, messages in self._reading.builder.orphans().items():
             prompts = [message for message in messages if isinstance(message, UserMessage)]
             if not prompts or not all(message.internal for message in prompts):
@@ -121,17 +121,17 @@ class _FileReader:
         self._problems: list[str] = []
 
     def rows(self) -> Iterator[ThreadRows | Outcome]:
-        """What is to be written, in pieces."""
+        """Yield the rows to write, in batches."""
         reading = self._reading
         start = reading.offset
         waiting = 0
         try:
             for size in reading.read_file(self._file.path):
                 waiting += size
-                if waiting >= PIECE:
+                if waiting >= MAX_BATCH_BYTES:
                     waiting = 0
-                    yield self._piece()
-        except PartitaError as error:  # what could be read is kept
+                    yield self._next_batch()
+        except PartitaError as error:  # the rows so far are kept
             self._problems.append(str(error))
         reading.read_sub_agents()
         if self._checkpoint is not None and self._needs_earlier_records():
@@ -166,14 +166,14 @@ class _FileReader:
         format_ = log_format(found.format)
         return format_, thread_id_of(file.path, format_, values)
 
-    def _piece(self) -> ThreadRows:
-        """What became complete, in the middle of a file."""
+    def _next_batch(self) -> ThreadRows:
+        """Return the rows that became complete, in the middle of a file."""
         batch = self._reading.take()
         self._rows.add(batch)
         return self._rows.take(self._thread(), batch)
 
     def _end(self) -> Iterator[ThreadRows]:
-        """The remaining rows, the state of the files, and sub-agents that no call claims, as threads."""
+        """Return the remaining rows, the state of the files, and sub-agents without a call as threads."""
         checkpoint = self._reading.checkpoint()
         # While a sub-agent is running, its session waits.
         running = not self._task.finished and any(map(is_recent, self._task.unit.files))
@@ -233,7 +233,7 @@ class _FileReader:
 
 
 class _StoredAgent(NamedTuple):
-    """A session in a store that another one started: its records are the log of a sub-agent."""
+    """A session that another one started: its records are the log of a sub-agent."""
 
     name: str
     store: SessionStore
@@ -244,11 +244,11 @@ class _StoredAgent(NamedTuple):
             yield Line(number, number, dumps(record), record)
 
     def head(self) -> Sequence[Json]:
-        """Nothing: its call names it."""
+        """Return nothing, because its call names it."""
         return ()
 
     def call(self) -> str | None:
-        """Unknown: only the call says it."""
+        """Return `None`, because only the call names it."""
         return None
 
 
@@ -267,7 +267,7 @@ class _StoreReader:
         self._children: dict[str, list[str]] = {}
 
     def rows(self) -> Iterator[ThreadRows | Outcome]:
-        """What is to be written, session by session. The last rows have the state of the file."""
+        """Yield the rows to write, session by session. The last rows have the state of the file."""
         only = self._file.session if self._file.kind == "storage-session" else None
         unknown: list[UnknownRecord] = []
         problems: list[str] = []
@@ -307,7 +307,7 @@ class _StoreReader:
             yield from self._descendants(child)
 
     def _stamp(self, session: str) -> list[int]:
-        """Changes whenever a session does, or one of its sub-agents."""
+        """Return a value that differs after each change of a session or its sub-agents."""
         stamps = [self._store.stamp(one) for one in (session, *self._descendants(session))]
         return [
             max(stamp.updated for stamp in stamps),
@@ -324,7 +324,7 @@ class _StoreReader:
         return reading
 
     def _rows(self, reading: LogReader, stamp: list[int]) -> Iterator[ThreadRows]:
-        """The rows of a session. One that may be running gets no stamp, so that it is read until it ended."""
+        """Return the rows of a session. If it may be running, it has no stamp and is read next time."""
         rows = _SessionRows(reading, self._task, {})
         running = self._running
         batch = reading.finish(running=running, followed=running and self._task.followed)

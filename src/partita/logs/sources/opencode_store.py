@@ -19,7 +19,7 @@ BUSY_SECONDS: Final = 5.0
 """How long to wait for a database that is locked."""
 
 DAMAGED: Final = "damaged"
-"""The member of a record that stands for a file or a row which is not a JSON object."""
+"""The member of a record that replaces a file or a row which is not a JSON object."""
 
 SHOWN: Final = 1000
 """How many characters of something damaged are kept."""
@@ -89,7 +89,7 @@ class DatabaseStore:
             raise
 
     def _check(self) -> list[Tables]:
-        """The versions whose tables exist; other databases are refused."""
+        """Return the versions whose tables exist. Raises an error for other databases."""
         found = {row["name"] for row in self._database.rows("SELECT name FROM sqlite_master")}
         complete = [tables for tables in (SECOND, FIRST) if found.issuperset(filter(None, tables))]
         if not complete:
@@ -109,17 +109,21 @@ class DatabaseStore:
             yield _stored(_session_info(row))
 
     def records(self, session_id: str) -> Iterator[JsonObject]:
-        """The session as an export has it, then its messages."""
+        """Yield the session in the form of an export, then its messages."""
         tables = self._tables_of(session_id)
         found = self._database.rows(f"SELECT * FROM {tables.sessions} WHERE id = ?", session_id)
         info = next(found, None)
         if info is None:
             raise _no_session(session_id, self._database.path)
         yield _session_info(info)
-        yield from self._second(session_id) if tables == SECOND else self._first(session_id)
+        yield from (
+            self._records_of_version_2(session_id)
+            if tables == SECOND
+            else self._records_of_version_1(session_id)
+        )
 
     def stamp(self, session_id: str) -> Stamp:
-        """Changes whenever the session does."""
+        """Return a value that differs after each change of the session."""
         tables = self._tables_of(session_id)
         query = f"SELECT max(time_updated) AS updated FROM {tables.sessions} WHERE id = ?"
         (own,) = self._database.rows(query, session_id)
@@ -129,7 +133,7 @@ class DatabaseStore:
         return Stamp(updated, messages["count"], 0 if parts is None else parts["count"])
 
     def close(self) -> None:
-        """Close the database; an error if OpenCode began to use it meanwhile."""
+        """Close the database. Raises an error if OpenCode began to use it meanwhile."""
         self._database.close()
 
     def _tables_of(self, session_id: str) -> Tables:
@@ -148,15 +152,15 @@ class DatabaseStore:
         (found,) = self._database.rows(query, session_id)
         return found
 
-    def _second(self, session_id: str) -> Iterator[JsonObject]:
-        """Messages of version 2. The column `type` says what a message is."""
+    def _records_of_version_2(self, session_id: str) -> Iterator[JsonObject]:
+        """Yield the messages of version 2. The column `type` has the type of a message."""
         query = "SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY seq"
         for row in self._database.rows(query, session_id):
             own = {"id": row["id"], "type": row["type"], "sessionID": session_id}
             yield {**self._object(row["data"], f"message {row['id']}"), **own}
 
-    def _first(self, session_id: str) -> Iterator[JsonObject]:
-        """Messages of version 1, with their parts from another table."""
+    def _records_of_version_1(self, session_id: str) -> Iterator[JsonObject]:
+        """Yield the messages of version 1, with their parts from another table."""
         query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
         for row in self._database.rows(query, session_id):
             own = {"id": row["id"], "sessionID": session_id}
@@ -186,7 +190,7 @@ GROUPED: Final = ("time", "summary", "tokens")
 
 
 def _session_info(row: JsonObject) -> JsonObject:
-    """A row of a table of sessions as an export has it: `time_created` is `time.created`, and so on."""
+    """Return a row of a table of sessions in the form of an export: `time_created` becomes `time.created`."""
     info: JsonObject = {"time": {}}
     for column, value in row.items():
         if value is None:
@@ -228,7 +232,7 @@ class FolderStore:
             yield _stored(self._session(file))
 
     def records(self, session_id: str) -> Iterator[JsonObject]:
-        """The session as an export has it, then its messages. Names sort by time, as OpenCode's ids do."""
+        """Yield the session in the form of an export, then its messages. Names sort by time, as ids do."""
         file = next(iter(self._session_files(self._checked(session_id))), None)
         if file is None:
             raise _no_session(session_id, self._path)
@@ -243,7 +247,7 @@ class FolderStore:
             yield {"info": info, "parts": [*(inline if is_array(inline) else ()), *parts]}
 
     def stamp(self, session_id: str) -> Stamp:
-        """Changes whenever the session does."""
+        """Return a value that differs after each change of the session."""
         messages = self._message_files(session_id)
         parts = [part for file in messages for part in self._part_files(session_id, file.stem)]
         own = self._session_files(self._checked(session_id))
@@ -251,7 +255,7 @@ class FolderStore:
         return Stamp(updated, len(messages), len(parts))
 
     def close(self) -> None:
-        """No file is open."""
+        """Do nothing, because no file is open."""
 
     def _session(self, file: Path) -> JsonObject:
         return {"time": {}, **self._read(file), "id": file.stem}
@@ -281,7 +285,7 @@ class FolderStore:
         return _object_in(content, str(file), self.problems)
 
     def _checked(self, session_id: str) -> str:
-        """An id that can only be the name of a file, and not a pattern or a path."""
+        """Return an id that is a file name. Raises an error for patterns and paths."""
         if not session_id.replace("_", "").replace("-", "").isalnum():
             raise _no_session(session_id, self._path)
         return session_id

@@ -54,7 +54,7 @@ def own(script: Script, *, named: bool) -> list[JsonObject]:
 
 @each_row("end", ENDS.values(), ids=ENDS)
 @each_row("way", ["turns", "pause", "ordinals"])
-def test_only_what_is_its_own_is_told_when_the_copy_ends_with(
+def test_only_messages_after_the_copy_are_shown_if_it_ends_with(
     end: Callable[[Script], Script], way: str
 ) -> None:
     first_own = len(end(copy(named=False)).records)
@@ -71,7 +71,7 @@ def test_only_what_is_its_own_is_told_when_the_copy_ends_with(
     assert [finding.what for finding in builder.unknown_records] == guessed
 
 
-def test_a_sub_agent_that_copied_nothing_is_told_as_a_whole() -> None:
+def test_a_sub_agent_without_a_copy_is_shown_completely() -> None:
     script = Script().meta(FORK, source={"subagent": {"thread_spawn": {"parent_thread_id": THREAD}}})
     messages, ledger, _ = told(script.turn(turn_id(1), "Water.", "Watered.", 20).records)
     assert [text_of(message) for message in messages if text_of(message)] == ["Water.", "Watered."]

@@ -63,7 +63,7 @@ def said(*texts: str) -> list[Json]:
     return [{"type": "text", "text": text} for text in texts]
 
 
-def puzzles(builder: LogBuilder) -> list[str]:
+def unknown_records(builder: LogBuilder) -> list[str]:
     return [finding.what for finding in builder.unknown_records]
 
 
@@ -117,7 +117,7 @@ def test_a_conversation() -> None:
     assert turn.end == "completed"
     (consumption,) = builder.take_ledger()
     assert (consumption.message_id, consumption.model, consumption.cost) == ("msg_2", "acme-2", 0.5)
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 OUTCOMES: dict[str, tuple[JsonObject, ToolOutput]] = {
@@ -155,13 +155,13 @@ def test_what_came_of_a_call(call: JsonObject, output: ToolOutput) -> None:
     told = call_in(messages["msg_2"])
     assert (told.id, told.name, told.input, told.output) == ("c1", "shell", {"command": "ls"}, output)
     assert (told.tool_metadata or {})["openCode"]["time"] == {"start": 2_500, "end": 3_000}
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 def test_an_input_that_is_still_being_written() -> None:
     messages, builder = read([asked(1, "Look"), answered(2, tool(status="streaming", input='{"comm'))])
     assert call_in(messages["msg_2"]).input == '{"comm'
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 def test_a_call_of_the_providers() -> None:
@@ -200,7 +200,7 @@ def test_prompts_with_files_agents_and_skills() -> None:
         DataPart("opencode-agent", {"name": "plan"}),
         DataPart("opencode-skill", {"name": "prune"}),
     )
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 @each_row("kind", ["synthetic", "system", "skill"])
@@ -209,7 +209,7 @@ def test_what_opencode_puts_in_is_hidden(kind: str) -> None:
     told = messages["msg_2"]
     assert isinstance(told, UserMessage)
     assert (told.internal, told.type, text_of(told)) == (True, "event", "Mind the rules")
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
     assert len(builder.take_turns()) == 1
 
 
@@ -237,7 +237,7 @@ def test_what_happened_is_a_notice(fields: JsonObject, words: str) -> None:
     assert isinstance(told, SystemMessage)
     assert (told.type, told.internal, text_of(told)) == ("event", False, words)
     assert told.parts[-1] == DataPart(f"opencode-{fields['type']}", event)
-    assert not puzzles(builder)
+    assert not unknown_records(builder)
 
 
 def test_a_compaction_counts_what_it_consumed() -> None:
@@ -281,7 +281,7 @@ def test_a_response_that_grows() -> None:
 
 def test_what_is_not_known_is_kept_and_told() -> None:
     messages, builder = read([asked(1, "Go"), record("weather", 2, rain=True), answered(3, moon=True)])
-    assert puzzles(builder) == ["unknown record type 'weather'", "unknown field 'moon' of a message"]
+    assert unknown_records(builder) == ["unknown record type 'weather'", "unknown field 'moon' of a message"]
     assert any(
         part.name == "opencode-unknown"
         for part in messages["opencode-unknown-1"].parts

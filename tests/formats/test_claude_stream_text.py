@@ -236,5 +236,5 @@ WORDS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
 
 
 @each_row(("events", "parts"), WORDS.values(), ids=WORDS)
-def test_words_are_told_once(events: list[Json], parts: Sequence[AssistantPart]) -> None:
+def test_texts_are_emitted_once(events: list[Json], parts: Sequence[AssistantPart]) -> None:
     assert folded(events).parts == tuple(parts)

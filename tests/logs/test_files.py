@@ -125,7 +125,7 @@ def test_a_log_is_discovered_and_found_in_its_folder(path: str, expected: Shape,
     assert log_of(tmp_path / path) == found
 
 
-def test_nothing_else_is_a_log(tmp_path: Path) -> None:
+def test_other_files_are_not_logs(tmp_path: Path) -> None:
     make(tmp_path, NO_LOGS, b"{}\n")
     assert discover(home=tmp_path, environment={}) == ()
 
@@ -172,7 +172,7 @@ ENVIRONMENTS: dict[str, tuple[Mapping[str, str], dict[str, tuple[str, ...]]]] = 
 
 
 @pytest.mark.parametrize(("environment", "expected"), ENVIRONMENTS.values(), ids=ENVIRONMENTS)
-def test_the_environment_says_where_agents_live(
+def test_the_environment_sets_the_homes_of_agents(
     environment: Mapping[str, str], expected: dict[str, tuple[str, ...]], tmp_path: Path
 ) -> None:
     found = homes(home=tmp_path, environment=environment)
@@ -193,13 +193,13 @@ def test_the_environment_names_a_database(name: str, tmp_path: Path) -> None:
     assert discover(home=tmp_path, environment=environment, agents=["codex"]) == ()
 
 
-def test_a_database_in_memory_is_no_file(tmp_path: Path) -> None:
+def test_a_database_in_memory_is_not_a_file(tmp_path: Path) -> None:
     assert not any(
         ":memory:" in str(path) for path in roots(home=tmp_path, environment={"OPENCODE_DB": ":memory:"})
     )
 
 
-def test_other_homes_and_agents_may_be_asked_for(tmp_path: Path) -> None:
+def test_homes_and_agents_can_be_selected(tmp_path: Path) -> None:
     make(
         tmp_path,
         [
@@ -232,7 +232,7 @@ def test_a_log_reached_by_two_ways_counts_once(tmp_path: Path) -> None:
     assert len(discover(home=tmp_path, environment={})) == 1
 
 
-def test_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
+def test_links_are_followed_without_loops(tmp_path: Path) -> None:
     make(tmp_path, [f"moved/-work/{ONE}.jsonl", f"moved/-work/{ONE}/subagents/agent-1.jsonl"])
     (tmp_path / "moved" / "-work" / ONE / "subagents" / "up").symlink_to(tmp_path / "moved")
     (tmp_path / ".claude").mkdir()
@@ -280,7 +280,7 @@ def as_nobody() -> Generator[None]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder has no mode there")
-def test_a_folder_that_may_not_be_read_is_told() -> None:
+def test_a_folder_without_permission_is_reported() -> None:
     with TemporaryDirectory() as folder:  # others may not read the folders of pytest
         home = Path(folder).resolve()
         home.chmod(0o755)
@@ -299,7 +299,9 @@ def test_a_folder_that_may_not_be_read_is_told() -> None:
     assert len(found) == len(expansion.files) > 5
 
 
-def test_a_folder_that_fails_is_told_and_passed_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_read_is_reported_and_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make(tmp_path, [path for path, _ in KNOWN.values()])
     real = os.scandir
 
@@ -344,14 +346,14 @@ PIECES = {
 
 
 @pytest.mark.parametrize(("piece", "whole"), PIECES.values(), ids=PIECES)
-def test_a_change_of_a_piece_is_one_of_the_log(piece: str, whole: str | None, tmp_path: Path) -> None:
+def test_a_change_of_a_part_is_a_change_of_the_log(piece: str, whole: str | None, tmp_path: Path) -> None:
     make(tmp_path, [path for path, _ in KNOWN.values()])
     make(tmp_path, [piece, f"{STORAGE}/message/ses_1/msg_1.json"])
     found = log_of(tmp_path / piece)
     assert (found and found.path) == (tmp_path / whole if whole else None)
 
 
-def test_a_database_changes_with_what_is_kept_beside_it(tmp_path: Path) -> None:
+def test_a_database_changes_with_its_write_ahead_log(tmp_path: Path) -> None:
     path, ahead = tmp_path / "opencode.db", tmp_path / "opencode.db-wal"
     path.write_bytes(b"12345")
     ahead.touch()
@@ -365,7 +367,7 @@ def test_a_database_changes_with_what_is_kept_beside_it(tmp_path: Path) -> None:
     assert after == before._replace(size=8, mtime_ns=path.stat().st_mtime_ns + 10**9)
 
 
-def test_a_log_that_is_gone_is_none(tmp_path: Path) -> None:
+def test_a_removed_log_is_not_found(tmp_path: Path) -> None:
     assert log_of(tmp_path / KNOWN["a session of Claude Code"][0]) is None
 
 
@@ -404,7 +406,7 @@ def test_a_log_is_known_by_its_content(name: str, content: bytes, expected: Shap
         assert not expansion.problems
 
 
-def test_a_named_file_needs_no_telling_name(tmp_path: Path) -> None:
+def test_a_given_file_can_have_any_name(tmp_path: Path) -> None:
     make(tmp_path, ["transcript", "notes.txt"], LINE)
     assert len(find_logs([tmp_path / "transcript", tmp_path / "notes.txt"]).files) == 2
     assert not find_logs([tmp_path]).files  # but a folder is not searched for files of any name
@@ -428,12 +430,12 @@ def test_problems_do_not_stop_the_rest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["node_modules/a.jsonl", ".git/a.jsonl", f"{ONE}/tool-results/a.jsonl"])
-def test_folders_that_hold_no_logs_are_not_searched(name: str, tmp_path: Path) -> None:
+def test_folders_without_logs_are_not_searched(name: str, tmp_path: Path) -> None:
     make(tmp_path, [name], LINE)
     assert find_logs([tmp_path]).files == ()
 
 
-def test_relative_paths_are_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_paths_are_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, [f".claude/projects/-work/{ONE}/subagents/agent-1.jsonl"])
     monkeypatch.chdir(tmp_path / ".claude" / "projects" / "-work" / ONE)
     for given in ("subagents", "subagents/agent-1.jsonl"):
