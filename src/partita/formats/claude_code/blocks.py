@@ -1,8 +1,8 @@
-"""Content blocks of responses, which are those of Anthropic's API ↔ chunks and parts.
+"""Content blocks of responses, which are those of the API of Anthropic ↔ chunks and parts.
 
-They become chunks, because a log and a stream build their messages of chunks. What a chunk has no place for
-is in its provider metadata under `anthropic`, with the names of the block; redacted thinking under
-`redactedData`, the type of a server tool's result under `type`.
+They become chunks, because logs and streams build their messages from chunks. Members without a field in the
+chunk are in its provider metadata under `anthropic`, with the names of the block. Redacted thinking is under
+`redactedData`, the type of the result of a server tool under `type`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,9 +39,9 @@ Read: TypeAlias = Callable[[JsonObject, str, JsonObject | None], Chunks]
 
 
 def block_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
-    """The chunks of a whole block; `None` if it is unknown or not what its type says.
+    """The chunks of a whole block; `None` if it is unknown or malformed.
 
-    `id` is that of a text or a reasoning; `metadata` is provider metadata beside that of the block.
+    `id`: that of a text or a reasoning; `metadata`: provider metadata to add that of the block to.
     """
     kind = block.get("type")
     if not isinstance(kind, str):
@@ -57,7 +57,7 @@ def text_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) 
     text = block.get("text")
     if not isinstance(text, str):
         return None
-    start = c.TextStart(id, beside(metadata, without(block, "type", "text")))
+    start = c.TextStart(id, add_block_metadata(metadata, without(block, "type", "text")))
     end = c.TextEnd(id, citations=citations_of(block.get("citations"), id))
     return (start, c.TextDelta(id, text), end) if text else (start, end)
 
@@ -67,7 +67,7 @@ def thinking_chunks(block: JsonObject, id: str, metadata: JsonObject | None = No
     text = block.get("thinking")
     if not isinstance(text, str):
         return None
-    start = c.ReasoningStart(id, beside(metadata, without(block, "type", "thinking")))
+    start = c.ReasoningStart(id, add_block_metadata(metadata, without(block, "type", "thinking")))
     return (start, c.ReasoningDelta(id, text), c.ReasoningEnd(id)) if text else (start, c.ReasoningEnd(id))
 
 
@@ -76,11 +76,11 @@ def redacted_chunks(block: JsonObject, id: str, metadata: JsonObject | None = No
     if not isinstance(block.get("data"), str):
         return None
     fields = {"redactedData": block["data"], **without(block, "type", "data")}
-    return c.ReasoningStart(id, beside(metadata, fields)), c.ReasoningEnd(id)
+    return c.ReasoningStart(id, add_block_metadata(metadata, fields)), c.ReasoningEnd(id)
 
 
 class CallFacts(NamedTuple):
-    """What a block says about a call, without its input."""
+    """A call in a block, without its input."""
 
     call_id: str
     name: str
@@ -97,10 +97,12 @@ def call_facts(block: JsonObject, metadata: JsonObject | None = None) -> CallFac
     name = name if isinstance(name, str) else ""
     rest = without(block, "type", "id", "name", "input", "server_name")
     if kind == "tool_use":
-        return CallFacts(call_id, name, None, beside(metadata, rest), server_of(name))
+        return CallFacts(call_id, name, None, add_block_metadata(metadata, rest), mcp_metadata(name))
     server = block.get("server_name")
-    of_server = {CLAUDE_CODE: {"server": server, "tool": name}} if isinstance(server, str) else None
-    return CallFacts(call_id, name, True, beside(metadata, {"type": kind, **rest}), of_server)
+    server_metadata = {CLAUDE_CODE: {"server": server, "tool": name}} if isinstance(server, str) else None
+    return CallFacts(
+        call_id, name, True, add_block_metadata(metadata, {"type": kind, **rest}), server_metadata
+    )
 
 
 def call_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
@@ -120,8 +122,8 @@ def call_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) 
     )
 
 
-def server_of(name: str) -> JsonObject | None:
-    """Tool metadata with the MCP server and its tool. The name of the tool may contain `__` again."""
+def mcp_metadata(name: str) -> JsonObject | None:
+    """Tool metadata with the MCP server and its tool, whose name may contain `__` too."""
     if not name.startswith(MCP_PREFIX):
         return None
     server, found, tool = name[len(MCP_PREFIX) :].partition("__")
@@ -129,23 +131,23 @@ def server_of(name: str) -> JsonObject | None:
 
 
 def server_result(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
-    """The result of a tool of the API, and the pages it found."""
+    """The result of a server tool, and the pages that it found."""
     call_id, content = block.get("tool_use_id"), block.get("content")
     if not isinstance(call_id, str):
         return None
     if block["type"] == "mcp_tool_result":
-        own = beside(metadata, {"type": block["type"]})
+        own = add_block_metadata(metadata, {"type": block["type"]})
         return (output_chunk(block, UNSET, provider_metadata=own, provider_executed=True),)
     fields = {"type": block["type"], **without(block, "type", "tool_use_id", "content")}
     output: ToolOutput = ErrorJsonOutput(content) if _is_error(content) else JsonOutput(content)
     chunk = c.ToolOutputChunk(
-        call_id, output, provider_executed=True, provider_metadata=beside(metadata, fields)
+        call_id, output, provider_executed=True, provider_metadata=add_block_metadata(metadata, fields)
     )
     return chunk, *sources_of(content, f"{call_id}-")
 
 
 def sources_of(content: Json, prefix: str) -> list[c.SourceUrlChunk]:
-    """The pages that a search found or a fetch read; their ids begin with `prefix`."""
+    """The pages of a search or a fetch; their ids begin with `prefix`."""
     pages: list[Json] = content if is_array(content) else [content]
     return [
         c.SourceUrlChunk(f"{prefix}{number}", page["url"], _title(page))
@@ -155,14 +157,14 @@ def sources_of(content: Json, prefix: str) -> list[c.SourceUrlChunk]:
 
 
 def file_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
-    """An image or document of the model; one that only the provider has is data."""
+    """An image or document of the model. One that only the provider has becomes data."""
     part = content_part(block)
     if not isinstance(part, ImagePart | FilePart):
         return None
     if isinstance(part, FilePart) and part.provider_reference is not None:
         return (c.DataChunk("data-claude-file", block),)
     own = notes(part.provider_metadata, ANTHROPIC)
-    return (c.FileChunk(part.url, part.media_type or ANY_IMAGE, beside(metadata, own)),)
+    return (c.FileChunk(part.url, part.media_type or ANY_IMAGE, add_block_metadata(metadata, own)),)
 
 
 def data_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
@@ -175,8 +177,8 @@ def data_type(name: str) -> str:
     return f"data-claude-{name.replace('_', '-')}"
 
 
-def beside(metadata: JsonObject | None, fields: JsonObject) -> JsonObject | None:
-    """Provider metadata with the members of a block added."""
+def add_block_metadata(metadata: JsonObject | None, fields: JsonObject) -> JsonObject | None:
+    """Add the members of a block to provider metadata."""
     if not fields:
         return metadata
     return {ANTHROPIC: fields} if metadata is None else {**metadata, ANTHROPIC: fields}
@@ -188,7 +190,7 @@ def _is_error(content: Json) -> bool:
 
 
 def _title(page: JsonObject) -> str | None:
-    """A search has titles of pages, a fetch has the title of the document in it."""
+    """The title of a page: a search has it in the page, a fetch in its document."""
     document = page.get("content")
     title = page.get("title") or (document.get("title") if is_object(document) else None)
     return title if isinstance(title, str) else None
@@ -207,7 +209,7 @@ READERS: Final[Mapping[str, Read]] = {
     "container_upload": data_chunks,
     "fallback": data_chunks,
 }
-"""Readers by the type of a block. Types that end in `_tool_result` are results of the API's own tools."""
+"""Readers by the type of a block. Types that end in `_tool_result` are results of server tools."""
 
 
 def response_block(part: AssistantPart) -> JsonObject | None:
@@ -228,7 +230,7 @@ def response_block(part: AssistantPart) -> JsonObject | None:
             return None
 
 
-# Citations. The list as it was is in the provider metadata of the text.
+# Citations. The original list is in the provider metadata of the text.
 
 # https://docs.claude.com/en/docs/build-with-claude/citations
 _DOCUMENTS: Final[Mapping[str, str]] = {
@@ -241,7 +243,7 @@ _DOCUMENTS: Final[Mapping[str, str]] = {
 
 
 def citations_of(raw: Json, prefix: str) -> tuple[Citation, ...] | None:
-    """The citations of a text that name a source; their ids begin with `prefix`."""
+    """The citations of a text that have a source; their ids begin with `prefix`."""
     if not is_array(raw):
         return None
     found = [_citation(item, f"{prefix}-{number}") for number, item in enumerate(raw) if is_object(item)]

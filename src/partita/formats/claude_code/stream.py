@@ -1,8 +1,8 @@
 """Claude Code's `stream-json`, and the messages of the Agent SDK → chunks.
 
-One turn is one assistant message; every response of the model is a step in it. Whole messages and the partial
-events of the same response may both come: nothing is emitted twice. What a sub-agent does is under the call
-that started it. What is not understood becomes `data-claude-unknown`; nothing makes the decoder fail.
+One turn is one assistant message; each response of the model is a step in it. Whole messages and the partial
+events of the same response may both come: nothing is emitted twice. Sub-agents are nested under the call that
+started them. Unknown events become `data-claude-unknown`; no event makes the decoder fail.
 
 Source: https://docs.claude.com/en/docs/agent-sdk/typescript#message-types
 """
@@ -46,18 +46,18 @@ from .wire import ASSISTANT, CALLS, RESPONSE_NAMES, RESULT, SUB_AGENT_NAMES, SYN
 
 Read: TypeAlias = Callable[[Turn, JsonObject], None]
 ReadEvent: TypeAlias = Callable[[Turn, AgentStream, JsonObject], bool]
-"""Reads an event of the API; returns whether it was understood."""
+"""Reads an event of the API; returns whether the event is known."""
 
 NO_RESULT: Final = "the stream ended without a result"
 
 
 class ClaudeStreamDecoder:
-    """Events in, chunks out. One decoder reads one turn, and what comes after its result."""
+    """Decodes the events of one turn, and those after its result."""
 
     def __init__(self, message_id: str | None = None, *, with_losses: bool = False) -> None:
-        """`message_id`: of the message; without one, it has none in the chunks.
+        """`message_id`: the id of the message in the chunks, if it is to have one.
 
-        `with_losses`: report what of the events is not in the chunks, which takes memory.
+        `with_losses`: report the parts of events that no chunk has, which needs memory.
         """
         self._emitter = ChunkEmitter(message_id, with_losses=with_losses)
         self._turn = Turn(self._emitter)
@@ -65,7 +65,7 @@ class ClaudeStreamDecoder:
 
     @property
     def losses(self) -> Sequence[Loss]:
-        """What of the events is not in the chunks, if that is asked for."""
+        """The parts of events that no chunk has, if they are reported."""
         return self._emitter.losses or ()
 
     def feed(self, event: Json) -> list[Chunk]:
@@ -85,17 +85,17 @@ class ClaudeStreamDecoder:
         turn = self._turn
         if self._emitter.is_open:
             is_cut = turn.main.response is not None or not turn.has_result
-            turn.give_up()
+            turn.finish()
             self._emitter.end(MessageAbort(NO_RESULT) if is_cut else MessageFinish())
         return self._emitter.take()
 
 
-def lose_envelope(turn: Turn, event: JsonObject, *known: str) -> None:
-    """Report the members around an event that no chunk has. The id of the session is in the metadata."""
+def report_envelope(turn: Turn, event: JsonObject, *known: str) -> None:
+    """Report the members around an event that no chunk has."""
     named = (
         ("session_id",) if turn.session_id is not None and event.get("session_id") == turn.session_id else ()
     )
-    turn.emitter.lose_members(event, "", "type", "parent_tool_use_id", *named, *known)
+    turn.emitter.report_members(event, "", "type", "parent_tool_use_id", *named, *known)
 
 
 # Events of the API
@@ -124,10 +124,10 @@ def _read_event(turn: Turn, event: JsonObject) -> None:
         return
     known: tuple[str, ...] = ("event",)
     if agent.response is not None:
-        agent.response.note(event, {"ttft_ms": "ttftMs"}, "")
+        agent.response.set_facts(event, {"ttft_ms": "ttftMs"}, "")
         known = ("event", "ttft_ms")
-    lose_envelope(turn, event, *known)
-    agent.keep(event)
+    report_envelope(turn, event, *known)
+    agent.remember(event)
 
 
 def _message_start(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
@@ -138,22 +138,22 @@ def _message_start(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
     message_id = message_id if isinstance(message_id, str) else None
     is_next = message_id is None and agent.has_results
     if current is None or current.stopped or current.id != message_id or is_next:
-        turn.make_room(agent)
+        turn.retract_stuck(agent)
         current = agent.begin_response(message_id, streamed=True, model=message.get("model"))
     current.streamed = True
-    current.count(message.get("usage"), ".event.message")
-    current.note(message, RESPONSE_NAMES, ".event.message")
-    turn.emitter.lose_members(event, ".event", "type", "message")
-    _lose_message(turn, message, ".event.message")
+    current.set_usage(message.get("usage"), ".event.message")
+    current.set_facts(message, RESPONSE_NAMES, ".event.message")
+    turn.emitter.report_members(event, ".event", "type", "message")
+    _report_message(turn, message, ".event.message")
     content = message.get("content")
     for number, block in enumerate(content if is_array(content) else ()):
         _add_block(turn, agent, current, block, f".event.message.content[{number}]")
     return True
 
 
-def _lose_message(turn: Turn, message: JsonObject, where: str) -> None:
-    turn.emitter.lose_members(message, where, *MESSAGE)
-    turn.emitter.lose_unusual(message, where, type="message", role="assistant")
+def _report_message(turn: Turn, message: JsonObject, location: str) -> None:
+    turn.emitter.report_members(message, location, *MESSAGE)
+    turn.emitter.report_unexpected(message, location, type="message", role="assistant")
 
 
 def _block_start(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
@@ -162,7 +162,7 @@ def _block_start(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
     if not is_object(block) or not isinstance(kind, str) or not isinstance(index, int):
         return False
     response = agent.response or agent.begin_response(None, streamed=False)
-    turn.emitter.lose_members(event, ".event", "type", "index", "content_block")
+    turn.emitter.report_members(event, ".event", "type", "index", "content_block")
     before = response.open.pop(index, None)
     if isinstance(before, TextStream):
         agent.end(before)
@@ -173,38 +173,38 @@ def _block_start(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
     elif kind == "compaction":
         response.open[index] = dict(block)
     else:
-        response.shown.append(block)
-        _show(turn, agent, block)
-        turn.emitter.lose(".event.index", index, UNREAD)
+        response.emitted_blocks.append(block)
+        _emit_block(turn, agent, block)
+        turn.emitter.report_loss(".event.index", index, UNREAD)
     return True
 
 
 def _open_call(turn: Turn, agent: AgentStream, block: JsonObject, call_id: str) -> CallStream:
-    call, facts, given = turn.calls.get(call_id), call_facts(block), block.get("input")
-    if call is not None and turn.is_begun(call, agent):
-        turn.emitter.lose(".event.content_block", block, REPEATED)
+    call, facts, input_ = turn.calls.get(call_id), call_facts(block), block.get("input")
+    if call is not None and turn.is_known(call, agent):
+        turn.emitter.report_loss(".event.content_block", block, REPEATED)
         return call
     assert facts is not None, "the block is a call"
     call = turn.begin(facts, agent)
-    call.input = given if is_object(given) and given else UNSET  # it is empty while the input is streamed
-    if given not in (None, {}):
-        turn.emitter.lose(".event.content_block.input", given, REPEATED)
+    call.input = input_ if is_object(input_) and input_ else UNSET  # it is empty while the input is streamed
+    if input_ not in (None, {}):
+        turn.emitter.report_loss(".event.content_block.input", input_, REPEATED)
     turn.emit(call, call.start())
     return call
 
 
 def _open_text(agent: AgentStream, block: JsonObject, kind: str) -> TextStream:
-    """A text begins, mostly empty. Redacted reasoning comes in one piece."""
+    """Begin a text, which is usually empty. Redacted reasoning is complete at once."""
     is_redacted = kind == "redacted_thinking"
-    text = agent.open(TEXT_KINDS[kind], _fields_of(block) if is_redacted else None)
+    text = agent.open(TEXT_KINDS[kind], _other_fields(block) if is_redacted else None)
     if is_redacted:
         agent.end(text)
         return text
-    text.fields.update(_fields_of(block))
-    text.places |= {key: f"{agent.emitter.path}.event.content_block.{key}" for key in text.fields}
+    text.fields.update(_other_fields(block))
+    text.paths |= {key: f"{agent.emitter.path}.event.content_block.{key}" for key in text.fields}
     citations = block.get("citations")
     for citation in citations if is_array(citations) else ():
-        text.cite(citation)
+        text.add_citation(citation)
     return agent.append(text, text.receive(block[TEXT_MEMBERS[kind]]))
 
 
@@ -214,46 +214,45 @@ def _block_delta(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
     if not is_object(delta) or not isinstance(kind, str) or not isinstance(index, int):
         return False
     response, emitter = agent.response, turn.emitter
-    opened = None if response is None else response.open.get(index)
+    open_block = None if response is None else response.open.get(index)
     if kind in DELTAS:
         member, text_kind = DELTAS[kind]
         if not isinstance(delta.get(member), str) or not _append(agent, index, delta[member], text_kind):
             return False
-        emitter.lose_members(delta, ".event.delta", "type", member)
-    elif isinstance(opened, CallStream) and kind == "input_json_delta":
-        piece = delta.get("partial_json")
-        if not isinstance(piece, str):
+        emitter.report_members(delta, ".event.delta", "type", member)
+    elif isinstance(open_block, CallStream) and kind == "input_json_delta":
+        json = delta.get("partial_json")
+        if not isinstance(json, str):
             return False
-        chunk = opened.receive(piece)
-        turn.emit(opened, chunk)
-        emitter.lose_members(
-            delta, ".event.delta", "type", *(("partial_json",) if chunk or not piece else ())
-        )
-    elif isinstance(opened, TextStream):
-        if not _mark(opened, kind, delta, emitter):
+        chunk = open_block.receive(json)
+        turn.emit(open_block, chunk)
+        used = ("partial_json",) if chunk or not json else ()
+        emitter.report_members(delta, ".event.delta", "type", *used)
+    elif isinstance(open_block, TextStream):
+        if not _add_to_end(open_block, kind, delta, emitter):
             return False
-    elif is_object(opened) and kind == "compaction_delta":
+    elif is_object(open_block) and kind == "compaction_delta":
         for key, value in without(delta, "type").items():
-            if opened.get(key) is not None and not is_equal(opened[key], value):
-                emitter.lose(f".event.delta.{key}", opened[key], REPLACED)
-            opened[key] = value
+            if open_block.get(key) is not None and not is_equal(open_block[key], value):
+                emitter.report_loss(f".event.delta.{key}", open_block[key], REPLACED)
+            open_block[key] = value
     else:
         return False
-    emitter.lose_members(event, ".event", "type", "index", "delta")
+    emitter.report_members(event, ".event", "type", "index", "delta")
     return True
 
 
-def _append(agent: AgentStream, index: int, piece: str, kind: TextKind) -> bool:
-    """Add a piece to its text; one that was not begun begins here."""
+def _append(agent: AgentStream, index: int, delta: str, kind: TextKind) -> bool:
+    """Append a delta to its text, which begins here if it was not begun."""
     response = agent.response or agent.begin_response(None, streamed=False)
     text = response.open.get(index)
     if text is None:
         text = agent.open(kind)
     if not isinstance(text, TextStream) or text.kind != kind:
         return False
-    new = text.receive(piece)
-    if new != piece:
-        agent.emitter.lose(".event.delta", piece, REPEATED)
+    new = text.receive(delta)
+    if new != delta:
+        agent.emitter.report_loss(".event.delta", delta, REPEATED)
     current = agent.append(text, new)
     if current is not text:
         current.receive(new)
@@ -261,8 +260,8 @@ def _append(agent: AgentStream, index: int, piece: str, kind: TextKind) -> bool:
     return True
 
 
-def _mark(text: TextStream, kind: str, delta: JsonObject, emitter: ChunkEmitter) -> bool:
-    """A signature or a citation of a text. After the whole block, it is not new."""
+def _add_to_end(text: TextStream, kind: str, delta: JsonObject, emitter: ChunkEmitter) -> bool:
+    """Add a signature or a citation to a text. After the whole block, it is not new."""
     if kind == "signature_delta" and isinstance(delta.get("signature"), str):
         member = "signature"
     elif kind == "citations_delta" and "citation" in delta:
@@ -270,31 +269,31 @@ def _mark(text: TextStream, kind: str, delta: JsonObject, emitter: ChunkEmitter)
     else:
         return False
     if text.state == "ended":
-        emitter.lose(f".event.delta.{member}", delta[member], REPEATED)
-        return text.confirmed
+        emitter.report_loss(f".event.delta.{member}", delta[member], REPEATED)
+        return text.has_whole
     if member == "citation":
-        text.cite(delta[member])
+        text.add_citation(delta[member])
     elif delta[member]:
         if text.fields.get(member, delta[member]) != delta[member]:
-            emitter.lose_at(text.places.get(member, emitter.path), text.fields[member], REPLACED)
+            emitter.report_loss_at(text.paths.get(member, emitter.path), text.fields[member], REPLACED)
         text.fields[member] = delta[member]
-        text.places[member] = f"{emitter.path}.event.delta.{member}"
-    emitter.lose_members(delta, ".event.delta", "type", member)
+        text.paths[member] = f"{emitter.path}.event.delta.{member}"
+    emitter.report_members(delta, ".event.delta", "type", member)
     return True
 
 
 def _block_stop(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
     index, response = event.get("index"), agent.response
-    opened = response.open.get(index) if isinstance(index, int) and response is not None else None
-    turn.emitter.lose_members(event, ".event", "type", *(() if opened is None else ("index",)))
-    if isinstance(opened, TextStream):
-        agent.stop(opened)
-    elif isinstance(opened, CallStream):
-        turn.emit(opened, opened.stop())
-    elif opened is not None and response is not None and isinstance(index, int):
+    open_block = response.open.get(index) if isinstance(index, int) and response is not None else None
+    turn.emitter.report_members(event, ".event", "type", *(() if open_block is None else ("index",)))
+    if isinstance(open_block, TextStream):
+        agent.stop(open_block)
+    elif isinstance(open_block, CallStream):
+        turn.emit(open_block, open_block.stop())
+    elif open_block is not None and response is not None and isinstance(index, int):
         del response.open[index]
-        response.shown.append(opened)
-        _show(turn, agent, opened)
+        response.emitted_blocks.append(open_block)
+        _emit_block(turn, agent, open_block)
     return True
 
 
@@ -302,20 +301,20 @@ def _message_delta(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
     delta, response = event.get("delta"), agent.response
     if response is None:
         return False
-    response.count(event.get("usage"), ".event", adds=True)
-    response.note(event, {"context_management": "contextManagement"}, ".event")
-    turn.emitter.lose_members(event, ".event", "type", "delta", "usage", "context_management")
+    response.set_usage(event.get("usage"), ".event", adds=True)
+    response.set_facts(event, {"context_management": "contextManagement"}, ".event")
+    turn.emitter.report_members(event, ".event", "type", "delta", "usage", "context_management")
     if is_object(delta):
-        response.note(delta, RESPONSE_NAMES, ".event.delta")
-        turn.emitter.lose_members(delta, ".event.delta", *RESPONSE_NAMES)
+        response.set_facts(delta, RESPONSE_NAMES, ".event.delta")
+        turn.emitter.report_members(delta, ".event.delta", *RESPONSE_NAMES)
         response.stopped |= delta.get("stop_reason") is not None
     elif delta is not None:
-        turn.emitter.lose(".event.delta", delta, UNREAD)
+        turn.emitter.report_loss(".event.delta", delta, UNREAD)
     return True
 
 
 def _message_stop(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
-    turn.emitter.lose_members(event, ".event", "type")
+    turn.emitter.report_members(event, ".event", "type")
     if agent.response is not None:
         agent.response.stopped = True
         agent.end_texts()
@@ -323,7 +322,7 @@ def _message_stop(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
 
 
 def _ping(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
-    turn.emitter.lose_members(event, ".event", "type")
+    turn.emitter.report_members(event, ".event", "type")
     return True
 
 
@@ -351,7 +350,7 @@ EVENTS: Final[Mapping[str, ReadEvent]] = {
 
 
 def _read_assistant(turn: Turn, event: JsonObject) -> None:
-    """`assistant`: whole blocks of a response, mostly of one that was streamed."""
+    """`assistant`: whole blocks of a response, which usually was streamed."""
     message = event.get("message")
     content = message.get("content") if is_object(message) else None
     if isinstance(content, str):
@@ -368,12 +367,12 @@ def _read_assistant(turn: Turn, event: JsonObject) -> None:
         return
     response = _response(turn, agent, event, message)
     response.uuids.update(strings([event.get("uuid")]))
-    response.count(message.get("usage"), ".message")
-    response.note(
+    response.set_usage(message.get("usage"), ".message")
+    response.set_facts(
         {key: value for key, value in message.items() if value != SYNTHETIC}, RESPONSE_NAMES, ".message"
     )
     names = {key: "requestId" if key == "request_id" else key for key in event.keys() - ASSISTANT}
-    response.note(event, names, "")
+    response.set_facts(event, names, "")
     aborted = event.get("aborted") is True
     turn.is_interrupted |= aborted
     known = response.blocks
@@ -383,20 +382,20 @@ def _read_assistant(turn: Turn, event: JsonObject) -> None:
     for number, block in enumerate(content[first:], first):
         _add_block(turn, agent, response, block, f".message.content[{number}]", aborted=aborted)
     response.blocks.extend(content[first:])
-    agent.keep(event)
+    agent.remember(event)
     if event.get("error") is not None:
         turn.emitter.emit_data("error", event)
         return
-    lose_envelope(turn, event, "message", "error", *names)
-    _lose_message(turn, message, ".message")
+    report_envelope(turn, event, "message", "error", *names)
+    _report_message(turn, message, ".message")
     for number, block in enumerate(content[:first]):
-        turn.emitter.lose(f".message.content[{number}]", block, REPEATED)
+        turn.emitter.report_loss(f".message.content[{number}]", block, REPEATED)
 
 
 def _response(turn: Turn, agent: AgentStream, event: JsonObject, message: JsonObject) -> ResponseStream:
-    """The response of a message: if no model wrote it, or without an id, the current one.
+    """Return the response of a message: the current one, if the message has no id or no model.
 
-    Without ids, a result ends a response: what comes after the result of a call is another response.
+    Without ids, a response ends at the results of its calls.
     """
     message_id, current = message.get("id"), agent.response
     message_id = message_id if isinstance(message_id, str) else None
@@ -406,15 +405,17 @@ def _response(turn: Turn, agent: AgentStream, event: JsonObject, message: JsonOb
     if current is not None and (message_id is None or current.id in (message_id, None)):
         current.id = message_id or current.id
         return current
-    earlier = agent.earlier
-    if earlier is not None and earlier.streamed and earlier.id == message_id and message_id is not None:
-        return earlier
-    is_unwritten = message.get("model") == SYNTHETIC or event.get("aborted") is True
-    if current is not None and is_unwritten and agent.is_stuck:
+    previous = agent.previous
+    if previous is not None and previous.streamed and previous.id == message_id and message_id is not None:
+        return previous
+    has_no_model = message.get("model") == SYNTHETIC or event.get("aborted") is True
+    if current is not None and has_no_model and agent.is_stuck:
         return current
-    about = {name: event[key] for key, name in SUB_AGENT_NAMES.items() if event.get(key) is not None}
-    turn.make_room(agent)
-    return agent.begin_response(message_id, streamed=False, model=message.get("model"), about=about)
+    agent_facts = {name: event[key] for key, name in SUB_AGENT_NAMES.items() if event.get(key) is not None}
+    turn.retract_stuck(agent)
+    return agent.begin_response(
+        message_id, streamed=False, model=message.get("model"), agent_facts=agent_facts
+    )
 
 
 def _add_block(
@@ -422,54 +423,62 @@ def _add_block(
     agent: AgentStream,
     response: ResponseStream,
     block: Json,
-    where: str,
+    location: str,
     *,
     aborted: bool = False,
 ) -> None:
-    """Emit what was not emitted of a whole block."""
+    """Emit the part of a whole block that was not emitted."""
     kind = block.get("type") if is_object(block) else None
     if not is_object(block) or not isinstance(kind, str):
         turn.emitter.emit_unknown(block, agent.path)
     elif kind in TEXT_KINDS and isinstance(block.get(TEXT_MEMBERS.get(kind, "data")), str):
-        _add_text(agent, response, block, kind, where, aborted=aborted)
+        _add_text(agent, response, block, kind, location, aborted=aborted)
     elif kind in CALLS and (facts := call_facts(block)) is not None:
-        turn.add_call(block, facts, agent, where, is_late=response is not agent.response)
-    elif any(is_equal(block, shown) for shown in response.shown):
-        response.shown = [shown for shown in response.shown if not is_equal(block, shown)]
-        turn.emitter.lose(where, block, REPEATED)
+        turn.add_call(block, facts, agent, location, is_late=response is not agent.response)
+    elif any(is_equal(block, emitted_block) for emitted_block in response.emitted_blocks):
+        response.emitted_blocks = [
+            emitted_block for emitted_block in response.emitted_blocks if not is_equal(block, emitted_block)
+        ]
+        turn.emitter.report_loss(location, block, REPEATED)
     else:
-        _show(turn, agent, block)
+        _emit_block(turn, agent, block)
 
 
 def _add_text(
-    agent: AgentStream, response: ResponseStream, block: JsonObject, kind: str, where: str, *, aborted: bool
+    agent: AgentStream,
+    response: ResponseStream,
+    block: JsonObject,
+    kind: str,
+    location: str,
+    *,
+    aborted: bool,
 ) -> None:
     whole = block[TEXT_MEMBERS[kind]] if kind in TEXT_MEMBERS else ""
-    fields, cited = _fields_of(block), block.get("citations")
+    fields, cited = _other_fields(block), block.get("citations")
     citations: list[Json] = cited if is_array(cited) else []
-    text = _find(response, kind, whole, fields)
+    text = _matching_text(response, kind, whole, fields)
     if text is None:
         text = agent.open(TEXT_KINDS[kind], fields if kind == "redacted_thinking" else None)
     else:
-        agent.emitter.lose(where, block, REPEATED)
+        agent.emitter.report_loss(location, block, REPEATED)
     was_ended = text.state == "ended"
-    is_new = not text.has(fields, citations)
-    text = agent.append(text, text.confirm(whole, fields, citations, agent.emitter))
-    text.confirmed = True
+    is_new = not text.has_all(fields, citations)
+    text = agent.append(text, text.add_whole(whole, fields, citations, agent.emitter))
+    text.has_whole = True
     agent.end(text, aborted=aborted)
     if was_ended and is_new:
         agent.emitter.emit(DataChunk("data-claude-block", block), agent.path)
 
 
-def _find(response: ResponseStream, kind: str, whole: str, fields: JsonObject) -> TextStream | None:
-    """The text of a block: one with the same text, else one that it continues."""
-    waiting = [one for one in response.texts if one.kind == TEXT_KINDS[kind] and not one.confirmed]
+def _matching_text(response: ResponseStream, kind: str, whole: str, fields: JsonObject) -> TextStream | None:
+    """Return the text of a block: one with the same text, else one that the block continues."""
+    waiting = [one for one in response.texts if one.kind == TEXT_KINDS[kind] and not one.has_whole]
     exact = (one for one in waiting if whole and one.text == whole)
     return next(exact, None) or next((one for one in waiting if one.matches(whole, fields)), None)
 
 
-def _show(turn: Turn, agent: AgentStream, block: JsonObject) -> None:
-    """Emit a block that comes in one piece: a result, an image, a notice, or something unknown."""
+def _emit_block(turn: Turn, agent: AgentStream, block: JsonObject) -> None:
+    """Emit a block without deltas: a result, an image, a notice, or an unknown block."""
     chunks = block_chunks(block, "")
     if chunks is None:
         turn.emitter.emit_unknown(block, agent.path)
@@ -480,8 +489,8 @@ def _show(turn: Turn, agent: AgentStream, block: JsonObject) -> None:
             turn.emitter.emit(chunk, agent.path)
 
 
-def _fields_of(block: JsonObject) -> JsonObject:
-    """What a block of text has beside the text. An empty signature is none yet."""
+def _other_fields(block: JsonObject) -> JsonObject:
+    """Return the other members of a block of text. An empty signature is not complete."""
     if block.get("type") == "redacted_thinking":
         return {"redactedData": block["data"], **without(block, "type", "data")}
     fields = without(block, "type", "text", "thinking", "citations")
@@ -492,7 +501,7 @@ def _fields_of(block: JsonObject) -> JsonObject:
 
 
 def _read_user(turn: Turn, event: JsonObject) -> None:
-    """`user`: results of calls, prompts of sub-agents, and texts that came while the agent worked."""
+    """`user`: results of calls, prompts of sub-agents, and texts that were sent to the running agent."""
     message = event.get("message")
     blocks = message.get("content") if is_object(message) else None
     if isinstance(blocks, str):
@@ -510,17 +519,17 @@ def _read_user(turn: Turn, event: JsonObject) -> None:
     is_kept = bool(texts) and _add_texts(turn, agent, event, texts)
     if not is_kept:
         used = ("uuid",) if texts else ()
-        lose_envelope(turn, event, "message", "tool_use_result", *used)
-        turn.emitter.lose_members(message, ".message", "role", "content")
-        turn.emitter.lose_unusual(message, ".message", role="user")
+        report_envelope(turn, event, "message", "tool_use_result", *used)
+        turn.emitter.report_members(message, ".message", "role", "content")
+        turn.emitter.report_unexpected(message, ".message", role="user")
 
 
 def _add_results(turn: Turn, agent: AgentStream, event: JsonObject, blocks: Sequence[Json]) -> list[Json]:
-    """Take the results in a message; returns its other blocks."""
+    """Add the results in a message to their calls; return the other blocks."""
     kinds = [block.get("type") if is_object(block) else None for block in blocks]
     structured = event.get("tool_use_result", UNSET)
     if structured is not UNSET and kinds.count("tool_result") != 1:
-        # It does not say to which of the results it belongs.
+        # The event does not show which of the results it belongs to.
         turn.emitter.emit_data("tool-use-result", structured)
         structured = UNSET
     denials = _denials(event.get("tool_result_meta"))
@@ -530,14 +539,14 @@ def _add_results(turn: Turn, agent: AgentStream, event: JsonObject, blocks: Sequ
             call_id = block.get("tool_use_id")
             turn.end_call(block, structured, denials.get(call_id) if isinstance(call_id, str) else None)
         elif isinstance(kind, str) and kind.endswith(RESULT):
-            _show(turn, agent, block)
+            _emit_block(turn, agent, block)
         else:
             texts.append(block)
     return texts
 
 
 def _denials(meta: Json) -> dict[str, Denial]:
-    """Why calls were not run, by call."""
+    """Return the denials of calls, by call."""
     denials: dict[str, Denial] = {}
     for item in meta if is_array(meta) else ():
         match item:
@@ -549,13 +558,13 @@ def _denials(meta: Json) -> dict[str, Denial]:
 
 
 def _add_texts(turn: Turn, agent: AgentStream, event: JsonObject, texts: list[Json]) -> bool:
-    """What a person or a program wrote. It is never a text of the model. Returns whether all is kept."""
+    """Add texts of a person or a program; return whether the whole event is kept."""
     parts = [content_part(block) for block in texts]
     first = parts[0]
     if isinstance(first, TextPart) and first.text.startswith(INTERRUPTED):
         turn.is_interrupted = True
         turn.emitter.emit_data("interrupted", event)
-    elif agent.path and not agent.has_spoken:
+    elif agent.path and not agent.has_message:
         prompt = UserMessage(id=_user_id(turn, event, agent), content=parts)
         turn.emitter.emit(ChildMessage(agent.path, prompt))
         return False
@@ -563,7 +572,7 @@ def _add_texts(turn: Turn, agent: AgentStream, event: JsonObject, texts: list[Js
         turn.emitter.emit_data("user-replay", event, transient=True)
     elif _is_synthetic(event, first):
         turn.emitter.emit_data("synthetic", event)
-    elif not agent.path and not turn.is_working:
+    elif not agent.path and not turn.is_running:
         turn.emitter.emit_data("prompt", event, transient=True)
     else:
         steering = tuple([_steering_part(part) for part in parts])
@@ -573,7 +582,7 @@ def _add_texts(turn: Turn, agent: AgentStream, event: JsonObject, texts: list[Js
 
 
 def _is_synthetic(event: JsonObject, first: ContentPart) -> bool:
-    """Whether no person wrote it."""
+    """Whether a program wrote the text."""
     if event.get("isSynthetic") is True or event.get("isMeta") is True:
         return True
     origin = event.get("origin")
@@ -582,12 +591,12 @@ def _is_synthetic(event: JsonObject, first: ContentPart) -> bool:
 
 
 def _user_id(turn: Turn, event: JsonObject, agent: AgentStream) -> str:
-    """The message's own id, else one made of its place."""
+    """Return the id of the message, else a new one from its position."""
     uuid = event.get("uuid")
     if isinstance(uuid, str):
         return uuid
-    turn.unnamed += 1
-    return "/".join((*agent.path, f"user-{turn.unnamed}"))
+    turn.unnamed_messages += 1
+    return "/".join((*agent.path, f"user-{turn.unnamed_messages}"))
 
 
 def _steering_part(part: ContentPart) -> TextPart | FilePart | ForeignPart:

@@ -47,7 +47,7 @@ def _read_system(turn: Turn, event: JsonObject) -> None:
 
 
 def _read_init(turn: Turn, event: JsonObject) -> None:
-    """A turn begins: the session, its folder, its tools."""
+    """Begin a turn, with its session, its folder and its tools."""
     own = {name: event[key] for key, name in INIT.items() if event.get(key) is not None}
     rest = without(event, *INIT, "type", "subtype", "uuid", "model")
     metadata: JsonObject = {CLAUDE_CODE: {**own, "init": rest} if rest else own}
@@ -55,10 +55,10 @@ def _read_init(turn: Turn, event: JsonObject) -> None:
         metadata["model"] = event["model"]
         turn.main.has_model = True
     elif "model" in event:
-        turn.emitter.lose(".model", event["model"], UNREAD)
+        turn.emitter.report_loss(".model", event["model"], UNREAD)
     turn.session_id = event.get("session_id")
     if "uuid" in event:
-        turn.emitter.lose(".uuid", event["uuid"], UNREAD)
+        turn.emitter.report_loss(".uuid", event["uuid"], UNREAD)
     turn.emitter.begin(metadata)
 
 
@@ -71,7 +71,7 @@ def _read_lasting(turn: Turn, subtype: str, event: JsonObject) -> None:
         )
         reason = next((reason for reason in reasons if isinstance(reason, str) and reason), None)
         turn.denials[call_id] = Denial(kind if isinstance(kind, str) else "permission", reason)
-    # First the response is retracted, then the notice is added: otherwise it would be removed with it.
+    # The response is retracted before the notice is added: else the notice would be removed with it.
     turn.retract(set(strings(event.get("retracted_message_uuids"))))
     id_ = event.get(IN_PLACE.get(subtype, ""))
     turn.emitter.emit_data(subtype, event, id=id_ if isinstance(id_, str) else None)
@@ -83,46 +83,46 @@ def _read_notice(turn: Turn, event: JsonObject) -> None:
 
 
 def _keep_alive(turn: Turn, event: JsonObject) -> None:
-    """It only says that the other side is there."""
-    turn.emitter.lose("", event, UNREAD)
+    """Ignore a keep-alive event."""
+    turn.emitter.report_loss("", event, UNREAD)
 
 
-# Permissions. Both directions are read. A request that is withdrawn needs no response: the result of the call
-# says what became of it.
+# Permissions. Requests and responses are read. A request that is withdrawn needs no response: the result of
+# the call shows the decision.
 
-REFUSED: Final = "user-rejected"
+USER_REJECTED: Final = "user-rejected"
 """The name of a denial by a person."""
 
 _RESPONSE: Final = ("updatedInput", "updatedPermissions", "interrupt")
 
 
 def _read_request(turn: Turn, event: JsonObject) -> None:
-    """The question whether a call may run, or something between programs."""
+    """Read a request: whether a call may run, or another request between programs."""
     request, request_id = event.get("request"), event.get("request_id")
     subtype = request.get("subtype") if is_object(request) else None
     if is_object(request) and subtype == "can_use_tool" and isinstance(request_id, str):
-        _ask(turn, request_id, request)
-        turn.emitter.lose_members(event, "", "type", "request_id", "request")
+        _request_approval(turn, request_id, request)
+        turn.emitter.report_members(event, "", "type", "request_id", "request")
         return
     turn.is_interrupted |= subtype == "interrupt"
     turn.emitter.emit_data("control-request", event, transient=True)
 
 
-def _ask(turn: Turn, request_id: str, request: JsonObject) -> None:
-    call = None if request_id in turn.approvals else _asked(turn, request_id, request)
+def _request_approval(turn: Turn, request_id: str, request: JsonObject) -> None:
+    call = None if request_id in turn.approvals else _requested_call(turn, request_id, request)
     if call is None or not call.is_open:
         turn.emitter.emit_data("permission-request", request)
         return
     name, reason = request.get("tool_name"), request.get("decision_reason")
     if call.state == "streaming":
-        call.name(name if isinstance(name, str) and name else UNKNOWN_TOOL)
+        call.set_name(name if isinstance(name, str) and name else UNKNOWN_TOOL)
         turn.emit(call, call.available(request.get("input")))
     call.approval, turn.approvals[request_id] = request_id, call
     known = ("tool_name", "input") if is_equal(request.get("input"), call.input) else ("tool_name",)
     is_text = isinstance(reason, str)
     for key in (*known, "tool_use_id", *(() if is_text else ("decision_reason",))):
         if key in request:
-            turn.emitter.lose(f".request.{key}", request[key], REPEATED)
+            turn.emitter.report_loss(f".request.{key}", request[key], REPEATED)
     turn.emit(
         call,
         c.ToolApprovalRequest(
@@ -134,41 +134,41 @@ def _ask(turn: Turn, request_id: str, request: JsonObject) -> None:
     )
 
 
-def _asked(turn: Turn, request_id: str, request: JsonObject) -> CallStream:
-    """The call of a request. Older versions do not name it: then it is one with the same name and input."""
+def _requested_call(turn: Turn, request_id: str, request: JsonObject) -> CallStream:
+    """Return the call of a request. Older versions do not name it: it has the same name and input."""
     call_id, name, asked = request.get("tool_use_id"), request.get("tool_name"), request.get("input")
     name = name if isinstance(name, str) else ""
     if isinstance(call_id, str):
-        return turn.calls.get(call_id) or turn.guess(call_id, name, asked)
+        return turn.calls.get(call_id) or turn.add_unknown_call(call_id, name, asked)
     for call in turn.calls.values():
         if call.is_open and call.approval is None and call.facts.name == name and is_equal(call.input, asked):
             return call
-    return turn.calls.get(request_id) or turn.guess(request_id, name, asked)
+    return turn.calls.get(request_id) or turn.add_unknown_call(request_id, name, asked)
 
 
 def _read_response(turn: Turn, event: JsonObject) -> None:
-    """The response to a question, or something between programs."""
+    """Read the response to a request for permission, or another response between programs."""
     response = event.get("response")
     request_id = response.get("request_id") if is_object(response) else None
     call = turn.approvals.get(request_id) if isinstance(request_id, str) else None
-    is_asked = call is not None and call.approval == request_id and call.is_open
-    if call is None or not is_asked or not is_object(response) or not isinstance(request_id, str):
+    is_pending = call is not None and call.approval == request_id and call.is_open
+    if call is None or not is_pending or not is_object(response) or not isinstance(request_id, str):
         turn.emitter.emit_data("control-response", event, transient=True)
         return
-    given = response.get("response")
-    answer: JsonObject = given if is_object(given) else {}
-    approved, message = answer.get("behavior") == "allow", answer.get("message", response.get("error"))
+    input_ = response.get("response")
+    decision: JsonObject = input_ if is_object(input_) else {}
+    approved, message = decision.get("behavior") == "allow", decision.get("message", response.get("error"))
     reason = message if isinstance(message, str) else None
-    noted = {name: answer[name] for name in _RESPONSE if name in answer}
+    noted = {name: decision[name] for name in _RESPONSE if name in decision}
     metadata = None if not noted else {**(call.facts.provider_metadata or {}), CLAUDE_CODE: noted}
     if not approved:
-        turn.denials[call.wire_id] = Denial(REFUSED, reason)
-        turn.is_interrupted |= answer.get("interrupt") is True
+        turn.denials[call.wire_id] = Denial(USER_REJECTED, reason)
+        turn.is_interrupted |= decision.get("interrupt") is True
     turn.emit(call, c.ToolApprovalResponse(request_id, approved, reason=reason, provider_metadata=metadata))
     known = ("message",) if reason is not None else ()
-    turn.emitter.lose_members(event, "", "type", "response")
-    turn.emitter.lose_members(response, ".response", "request_id", "response")
-    turn.emitter.lose_members(answer, ".response.response", *known, *_RESPONSE)
+    turn.emitter.report_members(event, "", "type", "response")
+    turn.emitter.report_members(response, ".response", "request_id", "response")
+    turn.emitter.report_members(decision, ".response.response", *known, *_RESPONSE)
 
 
 def _read_cancel(turn: Turn, event: JsonObject) -> None:
@@ -179,7 +179,7 @@ def _read_cancel(turn: Turn, event: JsonObject) -> None:
 
 
 def _read_result(turn: Turn, event: JsonObject) -> None:
-    """How the turn ended: end what is open, emit errors, and end the message."""
+    """End what is open, emit errors, and end the message."""
     if not turn.is_new(event):
         return
     is_aborted = _is_aborted(turn, event)
@@ -188,7 +188,7 @@ def _read_result(turn: Turn, event: JsonObject) -> None:
         if is_object(denial) and isinstance(denial.get("tool_use_id"), str):
             turn.deny(denial["tool_use_id"], "permission")
     deferred = event.get("deferred_tool_use")
-    turn.give_up(spared=deferred.get("id") if is_object(deferred) else None)
+    turn.finish(except_call=deferred.get("id") if is_object(deferred) else None)
     _emit_text(turn, event)
     if is_aborted:
         reason = event.get("terminal_reason")
@@ -201,10 +201,10 @@ def _read_result(turn: Turn, event: JsonObject) -> None:
 
 
 def _finish_reason(turn: Turn, event: JsonObject) -> str:
-    """The finish reason. A result without a stop reason has that of the last response."""
+    """Return the finish reason. If the result has no stop reason, it is that of the last response."""
     stop = event.get("stop_reason")
-    if stop is None and not turn.has_result and turn.main.earlier is not None:
-        stop = turn.main.earlier.facts.get("stopReason")
+    if stop is None and not turn.has_result and turn.main.previous is not None:
+        stop = turn.main.previous.facts.get("stopReason")
     if event.get("subtype") == "error_max_turns":
         return "length"
     if _is_error(event):
@@ -215,7 +215,7 @@ def _finish_reason(turn: Turn, event: JsonObject) -> str:
 
 
 def _is_error(event: JsonObject) -> bool:
-    """Whether the turn failed. An error of the API is a success that is marked as an error."""
+    """Whether the turn failed. An error of the API has the subtype of a success and `is_error`."""
     subtype = event.get("subtype")
     return event.get("is_error") is True or (isinstance(subtype, str) and subtype.startswith("error"))
 
@@ -226,21 +226,21 @@ def _metadata(turn: Turn, event: JsonObject) -> JsonObject:
     own |= {key: value for key, value in more.items() if value is not None}
     for key in ("uuid", "is_error"):
         if key in event:
-            turn.emitter.lose(f".{key}", event[key], UNREAD)
+            turn.emitter.report_loss(f".{key}", event[key], UNREAD)
     if event.get("result", "") not in ("", turn.main.last_text):
         own["result"] = event["result"]
     elif "result" in event:
-        turn.emitter.lose(".result", event["result"], REPEATED)
+        turn.emitter.report_loss(".result", event["result"], REPEATED)
     metadata: JsonObject = {CLAUDE_CODE: own}
     if is_object(event.get("usage")):
         metadata["usage"] = to_json(read_usage(event["usage"]))
     elif "usage" in event:
-        turn.emitter.lose(".usage", event["usage"], UNREAD)
+        turn.emitter.report_loss(".usage", event["usage"], UNREAD)
     return metadata
 
 
 def _errors(event: JsonObject) -> list[str]:
-    """The texts of what went wrong."""
+    """Return the texts of the errors."""
     if not _is_error(event):
         return []
     texts = [error for error in strings(event.get("errors")) if error]
@@ -251,7 +251,7 @@ def _errors(event: JsonObject) -> list[str]:
 
 
 def _is_aborted(turn: Turn, event: JsonObject) -> bool:
-    """Whether the turn was stopped. Versions without a reason end it as an error of execution."""
+    """Whether the turn was stopped. Versions without a reason report an error during execution."""
     reason = event.get("terminal_reason")
     if isinstance(reason, str):
         return reason.startswith("aborted")
@@ -259,9 +259,9 @@ def _is_aborted(turn: Turn, event: JsonObject) -> bool:
 
 
 def _emit_text(turn: Turn, event: JsonObject) -> None:
-    """A command that no model answered has its text only in the result."""
+    """Emit the text of a command without a response of the model, which only the result has."""
     text = event.get("result")
-    if turn.main.has_spoken or event.get("is_error") is True or not isinstance(text, str) or not text:
+    if turn.main.has_message or event.get("is_error") is True or not isinstance(text, str) or not text:
         return
     agent = turn.main
     agent.begin_response(None, streamed=False)

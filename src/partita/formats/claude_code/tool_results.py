@@ -1,10 +1,10 @@
 """`tool_result` blocks and the structured results beside them ↔ typed outputs.
 
-Types are kept: text that looks like JSON stays text. What the output does not contain is in its provider
-metadata under `anthropic`, so that the block can be written back:
+Types are kept: text that looks like JSON stays text. Members of the block without a field in the output are
+in its provider metadata under `anthropic`, so that the block can be written back:
 
-    isError    the block's own `is_error`, if it is there and does not follow from the type of the output
-    content    `"absent"` or null if an empty text stands for no content; the content of the block if the
+    isError    the `is_error` of the block, if it does not follow from the type of the output
+    content    `"absent"` or null if the block has no content; the content of the block if the
                output has only a part of it (the reason of a denial, the message of an interruption)
     denial     the name of the denial in the log or stream: `user-rejected`, `permission-rule`, …
 
@@ -39,12 +39,12 @@ KNOWN: Final = frozenset({"type", "tool_use_id", "content", "is_error"})
 ABSENT: Final = "absent"
 
 INTERRUPTIONS: Final = frozenset({"interrupted", "cancelled"})
-"""Kinds of denial that are none: the call was stopped before it ran."""
+"""Kinds of denial of calls that were stopped before they ran."""
 
 USER_REJECTED: Final = "User rejected tool use"
-"""The structured result of a call that a person refused, whatever the block contains."""
+"""The structured result of a call that a person denied."""
 
-# Texts of denied calls, seen in recordings: the beginning, and a text that must follow if that is ambiguous.
+# Texts of denied calls, seen in recordings: the prefix, and a text that must follow if that is ambiguous.
 # Only errors are compared with them: the same text in a file that a tool read means nothing.
 DENIED: Final[Sequence[tuple[str, str]]] = (
     ("The user doesn't want to proceed with this tool use", ""),
@@ -72,12 +72,12 @@ STOPPED: Final = (
 """Texts of calls that were stopped, seen in recordings."""
 
 REASONS: Final = (" the user said:\n", " The user said:\n", " declined this action. Reason: ")
-"""What is before the text that the person typed."""
+"""The text before the reason that the person typed."""
 
 MEMORY_NOTE: Final = "\n\nNote: The user's next message may contain a correction or preference."
 """Advice to the model that newer versions add to a denial (seen in recordings)."""
 
-# What is written for outputs of other sources
+# Texts that are written for outputs of other formats
 INTERRUPTED: Final = "[Request interrupted by user for tool use]"
 FAILED: Final = "The tool failed without a message."
 """The API refuses an error without text (seen in its error messages)."""
@@ -119,15 +119,15 @@ def _output(
     content, is_error = block.get("content", UNSET), block.get("is_error", UNSET)
     if denied is not None or is_error is True:
         text = _text(content)
-        how = _ending(text, structured, denied)
+        how = _end_reason(text, structured, denied)
         if how is not None:
             message = text if how == "interrupted" else reason or _reason(text)
             return _stopped(how, message, content, is_error, denied)
-    own: JsonObject = {} if is_error in (UNSET, True) else {"isError": is_error}
+    members: JsonObject = {} if is_error in (UNSET, True) else {"isError": is_error}
     if content is UNSET or content is None:
-        own["content"] = ABSENT if content is UNSET else None
+        members["content"] = ABSENT if content is UNSET else None
         content = ""
-    metadata: JsonObject | None = {ANTHROPIC: own} if own else None
+    metadata: JsonObject | None = {ANTHROPIC: members} if members else None
     if type(content) is str:
         type_ = ErrorTextOutput if is_error is True else TextOutput
         return type_(content, provider_metadata=metadata)
@@ -145,23 +145,23 @@ def _stopped(
     is_error: Json | UnsetType,
     denied: str | None,
 ) -> ToolOutput:
-    own: JsonObject = {}
+    members: JsonObject = {}
     if content is not UNSET and (content != message or not message):
-        own["content"] = content
+        members["content"] = content
     if is_error is not True:
-        own["isError"] = ABSENT if is_error is UNSET else is_error
+        members["isError"] = ABSENT if is_error is UNSET else is_error
     if denied is not None:
-        own["denial"] = denied
-    metadata: JsonObject | None = {ANTHROPIC: own} if own else None
+        members["denial"] = denied
+    metadata: JsonObject | None = {ANTHROPIC: members} if members else None
     if how == "interrupted":
         return InterruptedOutput("aborted", message or None, provider_metadata=metadata)
     return ExecutionDeniedOutput(message or None, provider_metadata=metadata)
 
 
-def _ending(
+def _end_reason(
     text: str, structured: Json | UnsetType, denied: str | None
 ) -> Literal["denied", "interrupted"] | None:
-    """How a call ended that has no output of its own; `None` for one that ran and failed."""
+    """Return how a call without an output ended; `None` for a call that ran and failed."""
     if denied is not None:
         return "interrupted" if denied in INTERRUPTIONS else "denied"
     if text.startswith(STOPPED):
@@ -173,7 +173,7 @@ def _ending(
 
 
 def _reason(text: str) -> str:
-    """What the person typed who refused; the whole text if nothing was typed."""
+    """Return the reason that the person typed; the whole text if nothing was typed."""
     for mark in REASONS:
         at = text.find(mark, 0, 400)
         if at >= 0:
@@ -182,7 +182,7 @@ def _reason(text: str) -> str:
 
 
 def _text(content: Json | UnsetType) -> str:
-    """The text of a content: its string, or its only text block."""
+    """Return the text of a content: its string, or its only text block."""
     if isinstance(content, str):
         return content
     if is_array(content) and len(content) == 1:
@@ -196,8 +196,8 @@ def _text(content: Json | UnsetType) -> str:
 
 
 def restored_result(part: ToolCallPart, output: ToolOutput) -> JsonObject:
-    """The block that an output was read from."""
-    own = notes(output.provider_metadata, ANTHROPIC)
+    """Return the block that an output was read from."""
+    members = notes(output.provider_metadata, ANTHROPIC)
     is_error: Json = UNSET if isinstance(output, TextOutput | JsonOutput | ContentOutput) else True
     content: Json
     match output:
@@ -207,11 +207,11 @@ def restored_result(part: ToolCallPart, output: ToolOutput) -> JsonObject:
             content = UNSET if text is None else text
         case _:
             content = output.value
-    if "content" in own:
-        absent = own["content"] == ABSENT and isinstance(output, TextOutput | ErrorTextOutput)
-        content = UNSET if absent else own["content"]
-    if "isError" in own:
-        is_error = UNSET if own["isError"] == ABSENT else own["isError"]
+    if "content" in members:
+        absent = members["content"] == ABSENT and isinstance(output, TextOutput | ErrorTextOutput)
+        content = UNSET if absent else members["content"]
+    if "isError" in members:
+        is_error = UNSET if members["isError"] == ABSENT else members["isError"]
     block: JsonObject = {"type": "tool_result", "tool_use_id": part.id}
     if content is not UNSET:
         block["content"] = content
@@ -222,7 +222,7 @@ def restored_result(part: ToolCallPart, output: ToolOutput) -> JsonObject:
 
 
 def new_result(call: ToolCallPart, call_id: str) -> tuple[JsonObject, JsonObject]:
-    """The block of an output of any source, as the API accepts it, and members of its record.
+    """Return the block of an output of any format, as the API accepts it, and members of its record.
 
     A call without an output, or with one that was not the last, was interrupted.
     """

@@ -1,4 +1,4 @@
-"""The content of user records: what it is, its blocks as parts, and parts as blocks.
+"""The content of user records: its kind, and its blocks ↔ parts.
 
 Most records of `type: user` are not from the user: https://docs.claude.com/en/docs/claude-code/slash-commands,
 …/hooks and …/sub-agents describe what is inserted; the tags were seen in recordings.
@@ -50,7 +50,7 @@ _CODECS: Final[PartCodecs[Any]] = PartCodecs(
 
 
 def content_part(raw: Json) -> ContentPart:
-    """A block of a user or of a tool result as a part; one that is unknown is kept whole."""
+    """A block of a user or of a tool result as a part. An unknown one is kept as it is."""
     try:
         part: ContentPart = _CODECS.read(_BLOCK.read(raw), None)
     except DecodeError:
@@ -67,7 +67,7 @@ def content_block(part: Any) -> Json | UnsetType:
 
 
 def new_block(part: Any) -> JsonObject | None:
-    """The block of a part of any source, as the API accepts it; `None` if there is none.
+    """The block of a part of any format, as the API accepts it; `None` if there is none.
 
     The API refuses blank text (seen in its error messages).
     """
@@ -79,7 +79,7 @@ def new_block(part: Any) -> JsonObject | None:
     return None if block is None else to_json(block)
 
 
-# What a user record is
+# Kinds of user records
 
 Kind: TypeAlias = Literal[
     "prompt",
@@ -126,11 +126,11 @@ _TAG: Final = re.compile(r"<([a-z][a-z-]{0,40})(?:\s[^<>]{0,200})?>")
 _CONTEXT: Final = re.compile(
     r"\s*<(ide_opened_file|ide_selection|ide_diagnostics|system-reminder)>(.*?)</\1>\s*", re.DOTALL
 )
-"""What an editor or the agent inserts before a prompt."""
+"""Tags that an editor or the agent inserts before a prompt."""
 
 
 def kind_of_user(record: JsonObject, text: str) -> Kind:
-    """What a user record without results is. `text` is its first text."""
+    """The kind of a user record without results. `text` is its first text."""
     if record.get("isCompactSummary"):
         return "summary"
     if record.get("isMeta") or record.get("sourceToolUseID"):
@@ -188,14 +188,14 @@ def parts_of_kind(kind: Kind, content: Json, text: str) -> list[UserPart]:
 
 
 def split_of(content: list[Json], parts: list[UserPart]) -> list[int] | None:
-    """How many parts each block became, unless it was one each."""
+    """The number of parts of each block; `None` if each has one."""
     if len(parts) == len(content) and not any(isinstance(part, DataPart) for part in parts):
         return None
     return [len(_block_parts(block)) for block in content]
 
 
 def _texts(text: str) -> list[UserPart]:
-    """A text, and before it, as data, what was inserted before it."""
+    """A text, after data with the tags that were inserted before it."""
     parts: list[UserPart] = []
     while text.startswith("<") and (match := _CONTEXT.match(text)) is not None:
         parts.append(DataPart(f"{DATA_PREFIX}{match.group(1)}", {"text": match.group(0)}))
@@ -225,7 +225,7 @@ def text_of_part(part: UserPart) -> str | None:
 
 
 def user_blocks(parts: Sequence[UserPart], split: Json) -> list[Json]:
-    """The blocks of a user's content; `split` says how many parts each block became."""
+    """The blocks of the content of a user; `split` is the number of parts of each block."""
     blocks: list[Json] = []
     for group in _groups(parts, split):
         texts = [text_of_part(part) for part in group]

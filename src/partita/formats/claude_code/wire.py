@@ -15,13 +15,13 @@ from partita.types.json import JsonObject
 from partita.types.usage import Usage
 
 ANTHROPIC: Final = "anthropic"
-"""The namespace of what Anthropic's API says, and the format of content blocks that are kept whole."""
+"""The namespace of metadata of the API, and the format of content blocks that are kept as they are."""
 
 CLAUDE_CODE: Final = "claudeCode"
-"""The namespace of what only Claude Code says, in metadata of any kind."""
+"""The namespace of metadata that only Claude Code has."""
 
 SYNTHETIC: Final = "<synthetic>"
-"""The model of an assistant message that no model wrote (seen in recordings)."""
+"""The name of the model of messages that no model wrote (seen in recordings)."""
 
 AGENT_TOOLS: Final = ("Task", "Agent")
 """The tool that starts sub-agents. It was renamed between 2.1.49 and 2.1.81 (seen in recordings)."""
@@ -30,7 +30,7 @@ CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 """Content blocks that are calls."""
 
 RESULT: Final = "_tool_result"
-"""The end of the types of blocks with results of the API's own tools: `web_search_tool_result`."""
+"""The suffix of the types of blocks with results of server tools: `web_search_tool_result`."""
 
 MCP_PREFIX: Final = "mcp__"
 """Tools of MCP servers are named `mcp__<server>__<tool>`: https://docs.claude.com/en/docs/claude-code/mcp"""
@@ -104,7 +104,7 @@ SHOWN: Final = frozenset(
         "informational",
     }
 )
-"""Subtypes of `system` records that a reader of the conversation should see."""
+"""Subtypes of `system` records that are shown in the conversation."""
 
 SYSTEM: Final = SHOWN | {"stop_hook_summary", "turn_duration", "microcompact_boundary", "bridge_status"}
 """All known subtypes of `system` records."""
@@ -151,13 +151,13 @@ KNOWN: Final[dict[str, frozenset[str]]] = {
         *("attributionMcpServer", "attributionMcpTool", "attributionPlugin"),
     },
 }
-"""Members of messages that are understood, or known to mean nothing to a reader."""
+"""The known members of messages."""
 
 COMPACTING: Final = "acompact"
 """The prefix of agents that compact a session. Their first records have parents in the session file."""
 
 NO_RESPONSE: Final = "No response requested."
-"""A synthetic answer after a resume (seen in recordings)."""
+"""A synthetic response after a resume (seen in recordings)."""
 
 # The stream
 
@@ -178,7 +178,7 @@ TRANSIENT: Final = frozenset(
         *("background_tasks_changed", "commands_changed", "hook_started", "hook_progress", "plugin_install"),
     }
 )
-"""Subtypes of `system` messages that are only a state."""
+"""Subtypes of `system` messages that are only a state of the agent."""
 
 NOTICES: Final[Mapping[str, bool]] = {
     "tool_progress": True,
@@ -228,7 +228,7 @@ RESPONSE_NAMES: Final[Mapping[str, str]] = {
     "container": "container",
     "context_management": "contextManagement",
 }
-"""Members of a response of the API that are noted, and their names there."""
+"""Members of a response of the API, and their names in the metadata of the message."""
 
 SUB_AGENT_NAMES: Final[Mapping[str, str]] = {
     "agent_id": "agentId",
