@@ -1,4 +1,4 @@
-"""Records of session files in all their shapes: table by table, and drawn at random."""
+"""Records of session files: tables of examples, and strategies."""
 
 from collections.abc import Callable
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""Sessions that were written: what must hold for every one of them, and messages to write."""
+"""Written sessions: rules that all of them follow, and messages to write."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Events of Claude Code's live stream in a few words each, turns made of them, and what they become."""
+"""Builds events and turns of the stream of Claude Code, and decodes them."""
 
 from collections.abc import Iterable
 from itertools import count

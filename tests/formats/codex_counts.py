@@ -1,4 +1,4 @@
-"""What messages made of a rollout hold, counted under the names that the corpus has for it."""
+"""Counts of a rollout from its messages, with the names of the corpus."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -122,7 +122,7 @@ def tokens_of(messages: list[Message]) -> JsonObject:
 
 
 def tally(records: list[JsonObject], name: str) -> JsonObject:
-    """How often each value stands under a name."""
+    """The number of occurrences of each value under a name."""
     return dict(sorted(Counter(record[name] for record in records if name in record).items()))
 
 

@@ -1,4 +1,4 @@
-"""Small rollouts in our own words, and how they are read."""
+"""Builds small rollouts, and reads them."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Whole blocks of an answer become chunks, and what a chunk has no place for is kept."""
+"""Whole blocks of a response become chunks, and members without a field are kept."""
 
 from collections.abc import Sequence
 

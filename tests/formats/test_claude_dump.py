@@ -1,4 +1,4 @@
-"""Messages from anywhere become a session file that the agent can go on from."""
+"""Messages of any format become a session file that Claude Code can continue."""
 
 from collections.abc import Iterator, Sequence
 

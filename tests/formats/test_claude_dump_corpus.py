@@ -1,4 +1,4 @@
-"""Recorded session files: every line comes back, in its place."""
+"""Recorded session files: every line is written back in its position."""
 
 import json
 from functools import cache

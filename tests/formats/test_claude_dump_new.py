@@ -1,4 +1,4 @@
-"""What messages from elsewhere look like in a session file, one rule after the other."""
+"""The lines of messages of other formats in a session file."""
 
 from collections.abc import Sequence
 from typing import get_args

@@ -1,4 +1,4 @@
-"""A session file that was read can be written again, line for line."""
+"""A session file that was read is written back line for line."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ def test_any_records_are_written_back(records: list[Json]) -> None:
 
 
 def working() -> Session:
-    """A session whose lines hang on records of progress."""
+    """A session whose lines follow records of progress."""
     made = called().progress("c1", "bash_progress", fullOutput="warm", output="warm")
     made.progress("c1", "hook_progress", hookEvent="Stop").result("c1").answer(text="Done")
     return made.progress("c1", "hook_progress", hookEvent="Stop").prompt("Cake")

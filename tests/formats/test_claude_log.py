@@ -1,4 +1,4 @@
-"""Answers in Claude Code's session files: one response is several lines with others between them."""
+"""Responses in session files of Claude Code: one response is several lines with others between them."""
 
 from partita.formats.claude_code.envelope import RECORD
 from partita.types.json import Json, JsonObject

@@ -1,4 +1,4 @@
-"""Sub-agents that are told by the conversation's own file: among its lines, or in its progress."""
+"""Sub-agents in the file of the conversation: among its lines, or in its progress."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def helper(prompt: str, *, mark: str = "a", agent: str | None = None, call: str 
 
 
 def children(reading: Reading, call: str) -> list[str]:
-    """What stands under a call, in words."""
+    """The texts under a call."""
     return [text_of(child) for child in reading.calls[call].children if text_of(child)]
 
 

@@ -51,7 +51,7 @@ def rewind_to_a_line_below_the_answer() -> Session:
 
 
 def two_processes() -> Session:
-    """Each takes up the same conversation and goes on, in the middle of the other's answers."""
+    """Two processes continue the same conversation, each in the middle of the responses of the other."""
     session = Session().turn("one")
     fork = session.last
     session.prompt("a").piece("A", text("a1"))
@@ -165,7 +165,7 @@ def hooks_beside_the_answer() -> Session:
 
 
 def prompt_on_an_older_line() -> Session:
-    """The next prompt hangs on a line that is not the last, but no other prompt does."""
+    """The next prompt follows a line that is not the last, but no other prompt follows it."""
     session = Session().prompt("one").answer(calls=[use("c1"), use("c2")])
     first, second = (record["uuid"] for record in session.records[-2:])
     session.result("c1", parent=first)

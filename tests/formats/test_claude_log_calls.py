@@ -1,4 +1,4 @@
-"""Calls in Claude Code's session files: results are joined by id, and what ended how is told apart."""
+"""Calls in session files of Claude Code: results are joined by id, and errors, denials and stops differ."""
 
 from itertools import permutations
 

@@ -1,4 +1,4 @@
-"""What nobody has heard of in a session file is kept, counted, and told with its line."""
+"""Unknown records of a session file are kept, counted, and reported with their lines."""
 
 from partita.formats.log.sink import MAX_KINDS, OTHER_KINDS
 from partita.types.codec import to_json

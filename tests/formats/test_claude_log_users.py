@@ -1,4 +1,4 @@
-"""`type: user` is mostly not the user: what else comes that way, and what the log says of itself."""
+"""Records of `type: user`, of which most are not from the user, and facts about the session."""
 
 from partita.types.json import Json, JsonObject
 from partita.types.messages import SystemMessage, UserMessage, UserPart

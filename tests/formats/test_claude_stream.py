@@ -1,4 +1,4 @@
-"""A turn of Claude Code becomes one message: every rule on a small turn of its own."""
+"""A streamed turn of Claude Code becomes one message: a small turn for each rule."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What sub-agents do hangs under the calls that started them, to any depth."""
+"""Sub-agents are nested under the calls that started them, to any depth."""
 
 from collections.abc import Sequence
 

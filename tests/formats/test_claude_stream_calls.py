@@ -1,4 +1,4 @@
-"""What becomes of a call in a live turn: refusals, interruptions, questions and their answers."""
+"""Calls in a streamed turn: denials, interruptions, approval requests and responses."""
 
 from partita.types.chunks import DataChunk, ToolInputAvailable
 from partita.types.json import Json

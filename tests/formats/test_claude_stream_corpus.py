@@ -1,4 +1,4 @@
-"""Turns of the Agent SDK, and what another adapter made of them."""
+"""Recorded turns of the Agent SDK, compared with the results of another adapter."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -61,7 +61,7 @@ def fold(chunks: list[Chunk]) -> AssistantMessage:
 def parts_of(
     message: AssistantMessage, parent: str | None = None
 ) -> Iterator[tuple[str | None, AssistantPart]]:
-    """Every part, with the call that it hangs under; what hangs under a call follows it."""
+    """Every part with the call that it is nested under, which precedes it."""
     for part in message.parts:
         yield parent, part
         if isinstance(part, ToolCallPart):

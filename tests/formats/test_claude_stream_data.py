@@ -1,4 +1,4 @@
-"""Events that are no words of the model are data: passing, lasting, or unknown."""
+"""Events that are not texts of the model become data: transient, kept, or unknown."""
 
 from partita.formats.claude_code.stream import ClaudeStreamDecoder
 from partita.types.chunks import DataChunk

@@ -1,4 +1,4 @@
-"""How a turn begins and ends: metadata, usage, finish reasons, errors."""
+"""The start and the end of a turn: metadata, usage, finish reasons, errors."""
 
 from partita.formats.claude_code.stream import ClaudeStreamDecoder
 from partita.types.chunks import (

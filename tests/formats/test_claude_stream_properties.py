@@ -1,4 +1,4 @@
-"""Whatever comes, and wherever it stops: nothing fails, nothing is doubled, nothing stays open."""
+"""Any events: the decoder does not fail, emits nothing twice and leaves nothing open."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy

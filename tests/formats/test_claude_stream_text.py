@@ -1,4 +1,4 @@
-"""What the model writes is told once, whole and in order: events and whole messages of the same words."""
+"""Texts of the model are emitted once, completely and in order, from events and whole messages."""
 
 from collections.abc import Sequence
 

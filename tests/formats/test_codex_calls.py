@@ -1,4 +1,4 @@
-"""Calls of Codex' tools: inputs, outputs, what events say beside them."""
+"""Calls of the tools of Codex: inputs, outputs, and their events."""
 
 from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart

@@ -1,4 +1,4 @@
-"""A sub-agent of Codex under its call: nothing is told of what it copied, however the copy ends."""
+"""The copied history of a sub-agent of Codex is not shown under its call."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,7 +13,7 @@ from tests.tables import each_row
 
 
 def told(records: list[JsonObject]) -> tuple[list[Message], list[Consumption], LogBuilder]:
-    """What is told of a sub-agent's records."""
+    """The messages of the records of a sub-agent."""
     builder = LogBuilder("thread")
     agent = builder.agent("gardener")
     decoder = CodexRolloutDecoder(agent)

@@ -1,4 +1,4 @@
-"""Recorded logs of Codex: what we make of them adds up."""
+"""Recorded logs of Codex have the expected counts."""
 
 import gzip
 from functools import cache

@@ -1,4 +1,4 @@
-"""Messages as a rollout of Codex: what it looks like, what is read back, and what is lost."""
+"""Messages as a rollout of Codex: its records, what is read back, and the losses."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Texts that Codex' tools gave back, and patches."""
+"""Outputs of the tools of Codex, and patches."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Whatever happens to a rollout, the rest of it reads as before."""
+"""Damaged rollouts: other records are read as before."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Rollouts of Codex: who spoke, which records make one answer, which turn they are in."""
+"""Rollouts of Codex: roles, the records of a response, turns."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What responses of Codex consumed, counted once, and to whom it is put down."""
+"""The token counts of Codex are counted once, for the right response."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Chats of Gemini CLI: what each record amounts to, and what is left of those it replaces."""
+"""Chats of Gemini CLI: the effect of each record."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Recorded chats of Gemini CLI with counted truth."""
+"""Recorded chats of Gemini CLI have the known counts."""
 
 from pathlib import Path
 

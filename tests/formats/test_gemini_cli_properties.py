@@ -1,4 +1,4 @@
-"""Chats of Gemini CLI, whatever is in them: nothing breaks, nothing depends on when one looks."""
+"""Any chats of Gemini CLI are read, with the same result at once and step by step."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,7 +105,7 @@ def test_it_does_not_matter_when_one_looks(chat: list[JsonObject], looks: set[in
 
 
 def settled(messages: dict[str, Message]) -> dict[str, Message]:
-    """Messages without runs: one from before the first run may be told again in a later one, and get that."""
+    """Messages without runs: one from before the first run may be repeated in a later one and get it."""
     return {id_: replace(message, run_id=None) for id_, message in messages.items()}
 
 

@@ -1,4 +1,4 @@
-"""What Gemini CLI prints while it works."""
+"""The output of Gemini CLI with `--output-format stream-json`."""
 
 from partita.formats.gemini_cli.stream import GeminiStreamDecoder
 from partita.stream.accumulator import Accumulator

@@ -1,4 +1,4 @@
-"""Sessions of OpenCode: what each message and part amounts to."""
+"""Sessions of OpenCode: messages and parts."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Recorded sessions of OpenCode with counted truth."""
+"""Recorded sessions of OpenCode have the known counts."""
 
 import gzip
 from pathlib import Path

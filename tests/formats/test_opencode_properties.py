@@ -1,4 +1,4 @@
-"""Sessions of OpenCode, whatever is in them: nothing breaks, nothing depends on when one looks."""
+"""Any sessions of OpenCode are read, with the same result at once and step by step."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,7 +128,7 @@ def test_it_does_not_matter_when_one_looks(session: list[JsonObject], looks: set
 
 
 def settled(told: dict[str, Message]) -> dict[str, Message]:
-    """Messages without runs: one from before the first run may be told again in a later one, and get that."""
+    """Messages without runs: one from before the first run may be repeated in a later one and get it."""
     return {id_: replace(message, run_id=None) for id_, message in told.items()}
 
 

@@ -1,4 +1,4 @@
-"""Sessions of OpenCode 2: what each record amounts to."""
+"""Sessions of OpenCode 2: the effect of each record."""
 
 from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import Json, JsonObject

@@ -1,4 +1,4 @@
-"""The stores of every kind that the tests of the store use."""
+"""Stores of every kind, as in the tests of the store."""
 
 from tests.store.conftest import (
     engine,

@@ -1,4 +1,4 @@
-"""Databases of other systems, made for the tests: their tables, with rows of our own."""
+"""Databases of other systems for tests: their tables, with example rows."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Small sessions of Claude Code as files, for tests of what becomes of them."""
+"""Small session files of Claude Code, for tests of the import."""
 
 import json
 from datetime import UTC, datetime, timedelta

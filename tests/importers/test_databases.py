@@ -1,4 +1,4 @@
-"""Rows of other systems, into stores of every kind."""
+"""The import of rows of other systems into stores of every kind."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Stored messages with known answers, as rows of a table."""
+"""The import of recorded rows with known results."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rows that lead to more than messages: logs that they name, what was consumed, raw messages of an agent."""
+"""The import of rows with logs, token usage, and raw messages of an agent."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The store follows logs while they are written, and ends up with what one import would give."""
+"""The import of logs while they are written has the result of one import at the end."""
 
 import asyncio
 import random

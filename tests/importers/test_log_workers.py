@@ -1,4 +1,4 @@
-"""Processes that read: they give what reading here gives, whatever happens to them."""
+"""The processes that read logs give the same results as this process, even if they are killed."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Logs into the store: once, whatever happens to the files."""
+"""The import of logs: everything is stored once, even if files are renamed, rewritten or deleted."""
 
 import json
 import os

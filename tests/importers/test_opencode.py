@@ -1,4 +1,4 @@
-"""Databases of OpenCode, brought in."""
+"""The import of databases of OpenCode."""
 
 import os
 import sqlite3

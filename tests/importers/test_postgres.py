@@ -1,4 +1,4 @@
-"""Rows of a foreign PostgreSQL database, into stores of every kind."""
+"""The import of rows of a PostgreSQL database into stores of every kind."""
 
 import itertools
 from collections.abc import AsyncIterator

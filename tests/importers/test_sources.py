@@ -1,4 +1,4 @@
-"""Where foreign rows come from: SQLite files in any state, dumps, and what is no source at all."""
+"""Sources of rows: SQLite files in any state, dumps, and files that are not sources."""
 
 import csv
 import shutil

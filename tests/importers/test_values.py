@@ -1,4 +1,4 @@
-"""Values as foreign databases give them: binary JSON, bytes, moments."""
+"""Values of other databases: binary JSON, bytes, times."""
 
 from contextlib import suppress
 

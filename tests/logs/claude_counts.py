@@ -1,4 +1,4 @@
-"""What messages made of a Claude Code log amount to, in the fields of the corpus's `truth.json`."""
+"""Counts of a Claude Code log from its messages, with the names of `truth.json` in the corpus."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -88,7 +88,7 @@ def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
 
 
 def tokens_by_response(messages: Iterable[Message]) -> dict[str, JsonObject]:
-    """The usage of every response, by the key that is the same wherever it is told again."""
+    """The usage of every response, by its key, which is the same for repeated responses."""
     found: dict[str, JsonObject] = {}
     for message in messages:
         if isinstance(message, AssistantMessage) and message.content.usage is not None:

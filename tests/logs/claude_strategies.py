@@ -1,4 +1,4 @@
-"""Records of a session file whose fields hold what they should, or anything."""
+"""Strategies for records of session files, with expected and arbitrary fields."""
 
 from typing import TypeAlias
 

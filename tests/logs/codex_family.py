@@ -1,4 +1,4 @@
-"""Rollouts of Codex that start each other, for tests: sessions, sub-agents, and the tree they lie in."""
+"""Builds rollouts of Codex for tests: sessions, sub-agents, and their folders."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -74,7 +74,7 @@ class Rollout(Script):
 
 
 def session(number: int = 1, start: datetime = START) -> Rollout:
-    """A session that nobody started."""
+    """A session that no call started."""
     rollout = Rollout(number, start)
     rollout.meta(rollout.thread)
     return rollout

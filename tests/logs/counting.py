@@ -1,4 +1,4 @@
-"""Logs in, counts out: what `tests/harness.py log` prints. All is counted from messages that were made."""
+"""Counts of logs from their messages, as `tests/harness.py log` prints them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Logs are read from where one left off, however they are packed; a damaged one gives what it can."""
+"""Blocks of logs: reading from an offset, compressed files, damaged files."""
 
 import asyncio
 import gzip

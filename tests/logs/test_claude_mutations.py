@@ -1,4 +1,4 @@
-"""Whatever happens to a session file, the rest of it reads as before, and what was bad is told."""
+"""Damaged session files: other lines are read as before, and the damage is reported."""
 
 import random
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ Records: TypeAlias = list[JsonObject]
 
 
 def said(message: Message) -> Json:
-    """What a message says, wherever it stands."""
+    """The content of a message, without its position."""
     return _without_place(to_json(message))
 
 
@@ -58,7 +58,7 @@ def full_conversation(reading: Reading) -> bytes:
 
 
 def assert_sound(data: bytes) -> Reading:
-    """However a log is read it says the same, and its messages hang on each other without rounds."""
+    """All ways to read a log give the same messages, and their parents form no cycles."""
     reading = read(data)
     live = read(data, live=True)
     assert live.by_id == reading.by_id

@@ -1,4 +1,4 @@
-"""Sub-agents of Codex: their rollouts hang under the calls that started them, and only what is theirs."""
+"""Sub-agents of Codex: their rollouts are nested under the calls that started them."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Whose log is this?"""
+"""Detection of the agent and the format of a log."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where the logs of agents live, and which logs a path stands for."""
+"""Finding logs: below the homes of agents, and at given paths."""
 
 import gzip
 import os

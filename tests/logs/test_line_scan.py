@@ -1,4 +1,4 @@
-"""A scan agrees with a parser about what is whole, and says of the rest how far it makes sense."""
+"""The scan of a JSON value agrees with a parser, and finds where a broken value ends."""
 
 import json
 from itertools import pairwise

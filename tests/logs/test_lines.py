@@ -1,4 +1,4 @@
-"""A log gives the same lines however its bytes come, and no byte of it is lost."""
+"""Lines of a log: they do not depend on how the bytes are cut, and no byte is lost."""
 
 import json
 from itertools import islice, pairwise

@@ -1,4 +1,4 @@
-"""A log that is being read: turns, places to go on from, pieces of any size, and little memory."""
+"""The reader of logs: turns, checkpoints, chunks of any size, and memory."""
 
 import tracemalloc
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The sessions that OpenCode stores, old and new, read without changing anything."""
+"""The sessions that OpenCode stores, in all versions, are read without changing any file."""
 
 import os
 import shutil

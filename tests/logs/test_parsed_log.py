@@ -1,4 +1,4 @@
-"""`parse_log_file` and `parse_log_stream`: logs of any agent, sub-agents' own files, and clear errors."""
+"""`parse_log_file` and `parse_log_stream`: logs of any agent, files of sub-agents, and errors."""
 
 import gzip
 from collections.abc import AsyncIterator
@@ -40,7 +40,7 @@ def helper(agent: str, prompt: str = "look", mark: str | None = None) -> Session
 
 
 def asking(call: str = "t1", prompt: str = "look", **structured: Json) -> Session:
-    """A conversation in which a sub-agent is asked for, and that goes on for a while."""
+    """A conversation with a sub-agent, and further turns."""
     session = Session().prompt("Bake").answer(calls=[task(call, prompt)])
     fields: JsonObject = {"toolUseResult": structured} if structured else {}
     return session.result(call, "ok", **fields).answer(text="Good.").turn("And now?").turn("And then?")

@@ -1,4 +1,4 @@
-"""The price list beside `genai-prices`, from whose data it was made: the same models and the same rates."""
+"""The price list has the models and the rates of `genai-prices`."""
 
 import re
 from collections.abc import Iterator

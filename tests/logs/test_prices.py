@@ -1,4 +1,4 @@
-"""What responses cost, beside sums made by hand from the providers' price pages."""
+"""Costs of responses, compared with manual calculations from the price pages of providers."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is broken about a line costs no more than what is broken."""
+"""Recovery of damaged lines: only the damaged part is lost."""
 
 import json
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Recorded logs with counted truth: every number is right."""
+"""Recorded logs have the counts that are known for them."""
 
 from collections.abc import Iterator
 from functools import cache

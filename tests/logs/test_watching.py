@@ -1,4 +1,4 @@
-"""Learning of changes: by events of the system, and without."""
+"""Watching files for changes, with events of the operating system and by polling."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ Heard: TypeAlias = set[tuple[watchfiles.Change, str]]
 
 
 class Following:
-    """What a watch has told so far."""
+    """The changes that were reported so far."""
 
     def __init__(self) -> None:
         self.told: list[frozenset[Path]] = []
@@ -48,7 +48,7 @@ class Following:
             await self._news.wait_for(holds)
 
     async def sees(self, *paths: Path) -> None:
-        """Wait until all these were told of; forget them."""
+        """Wait until all these changes were reported, and remove them."""
         await self.until(lambda: set(paths) <= {path for told in self.told for path in told})
         self.told.clear()
 

@@ -105,7 +105,7 @@ class Unit(NamedTuple):
 
 
 def units_of(files: Iterable[LogFile]) -> list[Unit]:
-    """The sessions among files. A sub-agent whose session is not among them is a session of its own."""
+    """The sessions among files. A sub-agent whose session is not among them is a separate session."""
     every = list(files)
     owners: dict[LogFile, LogFile] = {}
     for agent, source in SOURCES.items():

@@ -125,7 +125,7 @@ class RunsBuilder:
 
 
 def _priced(one: Consumption) -> tuple[float | None, JsonObject | None]:
-    """The cost of a response, and the rates: those of its day, or what the log says itself."""
+    """The cost of a response, and the rates: those of its day, or the cost in the log."""
     found = price_of(one.model, one.provider, one.usage, one.time)
     if found is not None:
         return found.cost, found.snapshot

@@ -1,1 +1,1 @@
-"""The agents whose logs can be read. `source` says what the declaration of one consists of."""
+"""The agents whose logs can be read. `source` defines the declaration of an agent."""

@@ -1,7 +1,7 @@
 """The sessions that OpenCode stores, in a database or in folders: see `opencode`.
 
-Version 2 has tables of its own in the same database, and copies the sessions of version 1 into them when it
-first meets them. A session that is in both is read from those of version 2, once they have messages of it.
+Version 2 has separate tables in the same database, and copies the sessions of version 1 into them when it
+first opens them. A session that is in both is read from those of version 2, once they have messages of it.
 """
 
 from collections.abc import Generator, Iterator
