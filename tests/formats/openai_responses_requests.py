@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from partita.formats.format import Dumped, ToolSpec
+from partita.formats.format import Dumped, Loaded, ToolSpec
+from partita.formats.openai_responses.format import dump, dump_response
 from partita.runtime.providers.vendors import OpenAIResponsesService
 from partita.types.json import JsonObject
 from partita.types.messages import Message
@@ -18,6 +19,16 @@ def build_request(
 ) -> Dumped:
     """Return a request as the runtime sends it."""
     return OpenAIResponsesService(model).build_request(view, model, tools, settings or {})
+
+
+def written(loaded: Loaded) -> Dumped:
+    return dump(loaded.messages) if loaded.request is None else dump(loaded.messages, loaded.request)
+
+
+def written_response(loaded: Loaded) -> Dumped:
+    if loaded.request is None:
+        return dump_response(loaded.messages)
+    return dump_response(loaded.messages, loaded.request)
 
 
 PICTURE: Final = "data:image/png;base64,iVBORw0KGgo="

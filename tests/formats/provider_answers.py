@@ -29,7 +29,7 @@ def _compared(field: str, ours: Json, truth: Json) -> tuple[Json, Json]:
             reason = "other" if ours["unified"] == "interrupted" else ours["unified"]
             return (ours["raw"], reason in truth["accept"]), (truth["raw"], True)
         case "tool_calls":
-            return _known_texts(ours, truth), truth
+            return with_known_inputs(ours, truth), truth
         case "usage" if is_object(ours) and is_object(truth):
             return {"billed": None, **ours}, {**truth, "billed": _billed(truth["billed"])}
         case "cited_ids":
@@ -51,7 +51,7 @@ def _billed(units: Json) -> Json:
     return {"input": units["input_tokens"], "output": units["output_tokens"]}
 
 
-def _known_texts(ours: list[JsonObject], truth: list[JsonObject]) -> list[JsonObject]:
+def with_known_inputs(ours: list[JsonObject], truth: list[JsonObject]) -> list[JsonObject]:
     """Return the calls, without input text where the truth has none."""
     unknown = [not call["raw"] for call in truth] + [False] * len(ours)
     return [

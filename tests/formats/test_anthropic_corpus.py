@@ -9,6 +9,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import UserMessage
 from tests.formats.anthropic_samples import build_request
+from tests.formats.provider_answers import with_known_inputs
 from tests.provider_truth.reading import chunks_of, truth_of
 from tests.recordings import answers, name_of, sdk_chunks, truth_about
 
@@ -23,18 +24,10 @@ def compared(field: str, ours: Json, truth: Json) -> tuple[Json, Json]:
     if field == "finish":
         return (ours["raw"], ours["unified"] in truth["accept"]), (truth["raw"], True)
     if field == "tool_calls":
-        return known_words(ours, truth), truth
+        return with_known_inputs(ours, truth), truth
     if field == "usage" and is_object(ours) and is_object(truth):
         return {"billed": None, **ours}, truth
     return ours, truth
-
-
-def known_words(ours: list[JsonObject], truth: list[JsonObject]) -> list[JsonObject]:
-    """Return the calls, without input text where the truth has none."""
-    unknown = [not call["raw"] for call in truth] + [False] * len(ours)
-    return [
-        {**call, "raw": truth[place]["raw"]} if unknown[place] else call for place, call in enumerate(ours)
-    ]
 
 
 def test_every_recording_is_read_correctly() -> None:

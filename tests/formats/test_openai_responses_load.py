@@ -7,7 +7,7 @@ import pytest
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.format import Dumped, Loaded
-from partita.formats.openai_responses.format import dump, dump_response, load, load_response
+from partita.formats.openai_responses.format import dump, load, load_response
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage, UserMessage
 from partita.types.parts import (
@@ -36,22 +36,14 @@ from tests.formats.openai_responses_requests import (
     REQUEST,
     RESPONSE,
     USER,
+    written,
+    written_response,
 )
 from tests.formats.openai_responses_samples import added, created, done, event, finished, message, output_text
 from tests.leaves import changed, leaves
 from tests.tables import each_row
 
 HIGH: Final = message(output_text("High"), status="completed")
-
-
-def written(loaded: Loaded) -> Dumped:
-    return dump(loaded.messages) if loaded.request is None else dump(loaded.messages, loaded.request)
-
-
-def written_response(loaded: Loaded) -> Dumped:
-    if loaded.request is None:
-        return dump_response(loaded.messages)
-    return dump_response(loaded.messages, loaded.request)
 
 
 def load_one(items: list[JsonObject]) -> AssistantMessage:

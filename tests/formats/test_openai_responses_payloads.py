@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from partita.errors import PartitaError
 from partita.formats.conversion import read, write
-from partita.formats.format import Dumped, Loaded, Request
+from partita.formats.format import Request
 from partita.formats.openai_agents import format as agents
 from partita.formats.openai_responses.format import dump, dump_response, load
 from partita.formats.registry import get_format
@@ -15,23 +15,13 @@ from partita.types.json import JsonObject, loads
 from partita.types.messages import Message
 from tests import canonical
 from tests.damage import damaged
-from tests.formats.openai_responses_requests import ITEMS
+from tests.formats.openai_responses_requests import ITEMS, written, written_response
 from tests.recordings import answers, cases_in, chosen
 
 FAMILY: Final = "openai-responses"
 
 REPAIRED: Final = {"the format requires it"}
 """The only reasons for which a recording does not round-trip."""
-
-
-def written(loaded: Loaded) -> Dumped:
-    return dump(loaded.messages) if loaded.request is None else dump(loaded.messages, loaded.request)
-
-
-def written_response(loaded: Loaded) -> Dumped:
-    if loaded.request is None:
-        return dump_response(loaded.messages)
-    return dump_response(loaded.messages, loaded.request)
 
 
 def test_every_recorded_request_round_trips() -> None:
