@@ -13,7 +13,7 @@ from partita.cli.migrate import migrate
 from partita.store.connection import open_store
 from partita.types.json import loads
 from tests.store.examples import ask, worked
-from tests.store.older import network, second, without_checks
+from tests.store.old_rows import network, second, without_checks
 
 
 @pytest.fixture

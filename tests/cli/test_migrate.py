@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from partita.cli.migrate import migrate
 from partita.store.connection import open_store
 from partita.types.json import loads
-from tests.store.older import network, second, with_rows
+from tests.store.old_rows import network, second, with_rows
 
 ROWS: dict[str, tuple[str, str]] = {
     "plain": ("user", "Is the library open?"),

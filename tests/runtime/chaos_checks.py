@@ -14,7 +14,7 @@ from partita.types.json import loads
 from partita.types.messages import text_of
 from partita.types.threads import Run
 from tests.runtime.chaos import LEASE
-from tests.store.chaos_judge import settle
+from tests.store.chaos_checks import settle
 
 
 async def check_round(store: Store, file: Path) -> int:

@@ -30,7 +30,7 @@ from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import Message
 from partita.types.parts import TextOutput
 from tests.store.examples import answer, ask, failed, with_output, worked
-from tests.store.older import CALL, REASONING, network, second
+from tests.store.old_rows import CALL, REASONING, network, second
 
 THREADS = ("t0", "t1", "t2")
 WRITERS = 3

@@ -29,7 +29,7 @@ from partita.types.parts import (
     ToolResultPart,
 )
 from tests.store.emptying import in_empty_store
-from tests.store.older import network, set_content
+from tests.store.old_rows import network, set_content
 from tests.tables import each_row
 
 VALUE: JsonObject = {"a": [1, "é"], "b": None}

@@ -30,7 +30,7 @@ from tests.store.workers import die_in_a_backup, exit_code, started
 from tests.tables import each_row
 
 from .examples import answer, ask, failed, with_file, worked
-from .older import without_checks
+from .old_rows import without_checks
 from .running import NOON, raws
 
 PICTURE = b64encode(Random(7).randbytes(9000)).decode()

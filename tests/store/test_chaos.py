@@ -23,7 +23,7 @@ from partita.store.engines.sqlite import SqliteEngine
 from partita.types.json import dumps, loads
 from tests.sampling import FULL
 from tests.store.chaos import WORKS
-from tests.store.chaos_judge import Report, check_work, settle
+from tests.store.chaos_checks import Report, check_work, settle
 
 T = TypeVar("T")
 

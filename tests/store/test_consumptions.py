@@ -24,7 +24,7 @@ from partita.types.parts import TextOutput
 from tests.store.emptying import in_empty_store
 from tests.store.examples import answer, ask
 from tests.store.ledger import NOON, NaiveLedger, counted, record_of, sums
-from tests.store.older import everything
+from tests.store.old_rows import everything
 from tests.store.test_doctor import problems, sql, with_keys_off
 from tests.tables import each_row
 

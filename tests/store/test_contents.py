@@ -13,7 +13,7 @@ from partita.types.parts import DataPart, TextPart
 from tests.docs.blocks import all_blocks
 from tests.store.engines import in_a_file_and_on_a_server
 from tests.store.examples import ask, worked
-from tests.store.older import set_content
+from tests.store.old_rows import set_content
 from tests.tables import each_row
 
 on_a_server = pytest.mark.parametrize("url", ["postgresql"], indirect=True)

@@ -26,7 +26,7 @@ from partita.types.parts import DataPart, FilePart, JsonOutput, ReasoningPart, S
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store
 from tests.store.examples import ask, worked
-from tests.store.older import (
+from tests.store.old_rows import (
     CALL,
     FILE,
     REASONING,

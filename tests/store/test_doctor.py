@@ -22,7 +22,7 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store, left_out
 from tests.store.examples import answer, ask, failed, worked
-from tests.store.older import CALL, everything, second, without_checks
+from tests.store.old_rows import CALL, everything, second, without_checks
 from tests.tables import each_row
 
 LONG = "word " * 10_000

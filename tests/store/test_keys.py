@@ -13,7 +13,7 @@ from partita.errors import NotFoundError, StoreError
 from partita.store import keys
 from partita.store.connection import open_store
 from partita.store.store import Store
-from tests.store.older import everything
+from tests.store.old_rows import everything
 from tests.tables import each_row
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)

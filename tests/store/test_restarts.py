@@ -19,7 +19,7 @@ from partita.store.store import Store
 from partita.types.json import JsonObject
 from tests.sampling import FULL
 from tests.store.chaos import WRITERS, append_to_runs, save_batches
-from tests.store.chaos_judge import check_work
+from tests.store.chaos_checks import check_work
 from tests.store.examples import ask
 from tests.store.running import raws
 from tests.store.server import Cut, Server, proxy_to, running_server

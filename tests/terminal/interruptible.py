@@ -19,7 +19,7 @@ from partita.types.codec import encode
 from tests.importers.database_examples import MASTRA, make_sqlite, mastra_message
 from tests.importers.log_files import Talk
 from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn, weather
-from tests.store.older import second, with_rows
+from tests.store.old_rows import second, with_rows
 
 STORE = "store.db"
 SESSIONS = 8

@@ -14,7 +14,7 @@ from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from tests.importers.database_examples import MASTRA, make_sqlite
 from tests.importers.log_files import Talk, gardening
 from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn, weather
-from tests.store.older import second, with_rows
+from tests.store.old_rows import second, with_rows
 
 EVIL = "evil\x1b]0;owned\x07\x1b[2J\x1b[7mloud\x1b[0m\x9b1mc1\x08\x7f \u202eesrever\u202c end"
 """A window title, a cleared screen, inverse text, a C1 control character, backspaces, turned text."""
