@@ -295,7 +295,7 @@ class Writer:
 
 def with_container_metadata(chunks: Track) -> Track:
     """Return the stream with a container as its first metadata: merging into a scalar is a TypeError."""
-    mended: Track = []
+    changed: Track = []
     has_base = False
     for chunk in chunks:
         metadata = chunk.get("messageMetadata")
@@ -305,8 +305,8 @@ def with_container_metadata(chunks: Track) -> Track:
             has_base = True
             if not is_object(metadata) and not is_array(metadata):
                 metadata = {"first": metadata}
-        mended.append({**chunk, "messageMetadata": metadata} if "messageMetadata" in chunk else chunk)
-    return mended
+        changed.append({**chunk, "messageMetadata": metadata} if "messageMetadata" in chunk else chunk)
+    return changed
 
 
 @st.composite

@@ -173,11 +173,11 @@ def _tool_part(
 
 @cache
 def _messages(version: int) -> st.SearchStrategy[JsonObject]:
-    said = text_parts() | file_parts() | data_parts()
-    answered = st.one_of(tool_parts(version), tool_parts(version), said, _other_parts(version))
+    user_parts = text_parts() | file_parts() | data_parts()
+    answered = st.one_of(tool_parts(version), tool_parts(version), user_parts, _other_parts(version))
     parts = {
         "system": st.lists(text_parts() | data_parts(), min_size=1, max_size=2),
-        "user": st.lists(said, min_size=1, max_size=3),
+        "user": st.lists(user_parts, min_size=1, max_size=3),
         "assistant": st.lists(answered, max_size=5),
     }
     return st.one_of([_message(role, parts[role]) for role in ("user", "assistant", "assistant", "system")])

@@ -147,8 +147,8 @@ def _turns(draw: DrawFn, version: int, number: int, *, last: bool) -> list[JsonO
             if draw(FLAGS):
                 content.append(draw(_assistant_parts(version)))
             else:
-                said, response, result = _call(draw, version, f"c{number}.{step}.{place}", last=last)
-                content += said
+                parts, response, result = _call(draw, version, f"c{number}.{step}.{place}", last=last)
+                content += parts
                 responses += response
                 results += result
                 responses += [] if draw(FLAGS) else [results.pop() for _ in result]
@@ -167,24 +167,24 @@ def _call(
 ) -> tuple[list[JsonObject], list[JsonObject], list[JsonObject]]:
     """Parts about one call: the call, its approval, and its result."""
     call = {**draw(_calls(version)), "toolCallId": id_}
-    said, responses = [call], list[JsonObject]()
+    parts, responses = [call], list[JsonObject]()
     answer = draw(APPROVAL_RESPONSES) if version > 5 else None
     if answer == "asked" and not last:
         answer = True  # version 7 drops calls that a later user message ignores
     approval = {"approvalId": f"approve {id_}"}
     if answer is not None:
-        said.append({**draw(_requests(version)), **approval, "toolCallId": id_})
+        parts.append({**draw(_requests(version)), **approval, "toolCallId": id_})
     if isinstance(answer, bool):
         response = {**draw(RESPONSES), **approval, "approved": answer}
         if "providerExecuted" in call and draw(FLAGS):
             response["providerExecuted"] = call["providerExecuted"]
         responses.append(response)
     if answer == "asked" or draw(ONE_IN_FOUR):
-        return said, responses, []
+        return parts, responses, []
     result = {**draw(_results(version)), "toolCallId": id_, "toolName": call["toolName"]}
     if call.get("providerExecuted"):
-        return [*said, result], responses, []
-    return said, responses, [result]
+        return [*parts, result], responses, []
+    return parts, responses, [result]
 
 
 ONE_TO_THREE = st.integers(1, 3)

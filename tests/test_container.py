@@ -55,11 +55,11 @@ def free_port() -> int:
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """Return the environment of the image, except for its folder and allowed host names."""
-    told = dict(pair.split("=", 1) for pair in shlex.split(last("ENV")))
+    image = dict(pair.split("=", 1) for pair in shlex.split(last("ENV")))
     here = {"PARTITA_HOST": "127.0.0.1", "PARTITA_PORT": str(free_port()), "HOME": str(tmp_path)}
-    assert told.keys() >= {"PARTITA_HOST", "PARTITA_PORT", "PARTITA_STORE"}
-    store = told["PARTITA_STORE"].replace("/data", str(tmp_path))
-    return {**os.environ, **told, **here, "PARTITA_STORE": store}
+    assert image.keys() >= {"PARTITA_HOST", "PARTITA_PORT", "PARTITA_STORE"}
+    store = image["PARTITA_STORE"].replace("/data", str(tmp_path))
+    return {**os.environ, **image, **here, "PARTITA_STORE": store}
 
 
 @contextmanager

@@ -22,8 +22,8 @@ def known(job: str) -> list[JsonObject]:
 @each_row("job", sorted(JOBS))
 def test_every_case_gives_the_result_of_the_real_package(job: str, version: Version) -> None:
     wrong = {
-        case["id"]: told
+        case["id"]: found
         for case in known(job)
-        if (told := difference(run(job, case, version), case["expected"][str(version)]))
+        if (found := difference(run(job, case, version), case["expected"][str(version)]))
     }
     assert not wrong

@@ -71,39 +71,39 @@ def run_pytest(folder: Path, *options: str, **files: str) -> tuple[int, str]:
 
 
 def test_passed_and_failed_tests_are_reported(tmp_path: Path) -> None:
-    code, told = run_pytest(tmp_path, "--workers=3", good=GOOD, bad=BAD)
+    code, printed = run_pytest(tmp_path, "--workers=3", good=GOOD, bad=BAD)
     assert code == 1
-    assert "1 failed, 31 passed" in told
-    assert "what it printed" in told
-    assert "assert 1 == 2" in told
+    assert "1 failed, 31 passed" in printed
+    assert "what it printed" in printed
+    assert "assert 1 == 2" in printed
 
 
 def test_a_killed_process_fails_only_its_current_test(tmp_path: Path) -> None:
-    code, told = run_pytest(tmp_path, "--workers=2", killed=KILLED)
+    code, printed = run_pytest(tmp_path, "--workers=2", killed=KILLED)
     assert code == 1
-    assert "1 failed, 2 passed" in told
-    assert re.search(r"test_that_kills_its_process.*\n.*the process that ran it ended with -9", told)
+    assert "1 failed, 2 passed" in printed
+    assert re.search(r"test_that_kills_its_process.*\n.*the process that ran it ended with -9", printed)
 
 
 def test_a_large_process_is_replaced(tmp_path: Path) -> None:
-    code, told = run_pytest(tmp_path, "--workers=1", large=LARGE)
-    assert (code, "40 passed" in told) == (0, True), told
+    code, printed = run_pytest(tmp_path, "--workers=1", large=LARGE)
+    assert (code, "40 passed" in printed) == (0, True), printed
 
 
 def test_it_stops_at_the_first_failure_on_request(tmp_path: Path) -> None:
-    code, told = run_pytest(tmp_path, "--workers=1", "-x", bad=BAD, good=GOOD.replace("30", "300"))
+    code, printed = run_pytest(tmp_path, "--workers=1", "-x", bad=BAD, good=GOOD.replace("30", "300"))
     assert code == 1
-    assert "stopping after 1 failures" in told
-    assert "300 passed" not in told
+    assert "stopping after 1 failures" in printed
+    assert "300 passed" not in printed
 
 
 def test_without_tests_the_exit_code_is_that_of_pytest(tmp_path: Path) -> None:
-    code, told = run_pytest(tmp_path, "--workers=2", "-knothing", good=GOOD)
+    code, printed = run_pytest(tmp_path, "--workers=2", "-knothing", good=GOOD)
     assert code == 5
-    assert "31 deselected" in told
+    assert "31 deselected" in printed
 
 
 def test_a_collection_error_is_reported(tmp_path: Path) -> None:
-    code, told = run_pytest(tmp_path, "--workers=2", good=GOOD, broken="import nothing_of_this_name")
+    code, printed = run_pytest(tmp_path, "--workers=2", good=GOOD, broken="import nothing_of_this_name")
     assert code == 2
-    assert "nothing_of_this_name" in told
+    assert "nothing_of_this_name" in printed

@@ -45,9 +45,9 @@ def test_we_report_what_another_format_cannot_represent() -> None:
     assert ui.load is not None
     assert model.dump is not None
     losses = model.dump(ui.load([MESSAGE]).messages).losses
-    told = " ".join(map(str, losses))
-    assert "998.0625" in told
-    assert "weather.example" in told
+    reported = " ".join(map(str, losses))
+    assert "998.0625" in reported
+    assert "weather.example" in reported
 
 
 def test_pydantic_ai_drops_parts_silently() -> None:

@@ -135,9 +135,9 @@ def test_many_sub_agents_stay_under_their_calls() -> None:
     encoder, decoder = AgUiEncoder(), AgUiDecoder()
     events = [event for chunk in chunks for event in encoder.feed(chunk)] + encoder.finish()
     read = [chunk for event in events for chunk in decoder.feed(event)] + decoder.finish()
-    said = [
+    deltas = [
         (one.path, one.chunk.delta)
         for one in read
         if isinstance(one, ChildChunk) and isinstance(one.chunk, TextDelta)
     ]
-    assert said == [((f"c{n}",), str(n)) for n in (*range(9), *range(9))]
+    assert deltas == [((f"c{n}",), str(n)) for n in (*range(9), *range(9))]

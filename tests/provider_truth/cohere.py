@@ -20,7 +20,7 @@ def special(message: AssistantMessage) -> JsonObject:
     thoughts = [part for part in message.parts if isinstance(part, ReasoningPart)]
     plans = [part.text for part in thoughts if own(part.provider_metadata).get("toolPlan")]
     reasoning = [part.text for part in thoughts if not own(part.provider_metadata).get("toolPlan")]
-    said = message.content.metadata if is_object(message.content.metadata) else {}
+    metadata = message.content.metadata if is_object(message.content.metadata) else {}
     cited = [
         raw
         for part in message.parts
@@ -33,7 +33,7 @@ def special(message: AssistantMessage) -> JsonObject:
     return {
         "cited_urls": [],
         "result_urls": [],
-        "logprobs": len(own(said).get("logprobs", ())),
+        "logprobs": len(own(metadata).get("logprobs", ())),
         "opaque": {"signatures": 0, "redacted": 0, "encrypted": 0},
         "reasoning": "".join(reasoning),
         "reasoning_parts": reasoning,

@@ -17,8 +17,8 @@ def decoder(family: str) -> GeminiDecoder:
 
 def special(message: AssistantMessage) -> JsonObject:
     """Return the fields of the truth that are in metadata, and those that have more values here."""
-    said: Json = message.content.metadata
-    about: JsonObject = said.get("google", {}) if is_object(said) else {}
+    metadata: Json = message.content.metadata
+    about: JsonObject = metadata.get("google", {}) if is_object(metadata) else {}
     signatures = [space for space in spaces(message) if "thoughtSignature" in space]
     return {
         "cited_urls": unique(cited(about)),
@@ -31,7 +31,7 @@ def special(message: AssistantMessage) -> JsonObject:
             if not call.provider_executed
         ],
         "server_tools": [server_tool(call) for call in calls(message) if call.provider_executed],
-        "usage": counts(said.get("usage") if is_object(said) else None),
+        "usage": counts(metadata.get("usage") if is_object(metadata) else None),
     }
 
 
@@ -52,8 +52,8 @@ def spaces(message: AssistantMessage) -> Iterator[JsonObject]:
 
 def own_id(call: ToolCallPart) -> str | None:
     """Return the id that the provider sent; older models send none."""
-    said: Json = (call.call_provider_metadata or {}).get("google")
-    return call.id if is_object(said) and "callId" in said else None
+    metadata: Json = (call.call_provider_metadata or {}).get("google")
+    return call.id if is_object(metadata) and "callId" in metadata else None
 
 
 def server_tool(call: ToolCallPart) -> JsonObject:
@@ -61,8 +61,8 @@ def server_tool(call: ToolCallPart) -> JsonObject:
 
 
 def counts(usage: Json) -> Json:
-    told = usage_of(usage)
-    return {**told, "tool_use_prompt": usage.get("toolUsePromptTokens")} if is_object(told) else told
+    usage_ = usage_of(usage)
+    return {**usage_, "tool_use_prompt": usage.get("toolUsePromptTokens")} if is_object(usage_) else usage_
 
 
 def chunk_urls(about: JsonObject) -> list[str | None]:

@@ -387,8 +387,8 @@ def test_the_next_message_of_a_run_is_marked(major: int) -> None:
         c.MessageStart("m2"),
     ]
     decoder = SseDecoder()
-    said = [json.loads(payload) for chunk in chunks for payload in decoder.feed(encoder.encode(chunk))]
-    assert [one for one in said if one["type"] not in ("start", "finish")] == [
+    payloads = [json.loads(payload) for chunk in chunks for payload in decoder.feed(encoder.encode(chunk))]
+    assert [one for one in payloads if one["type"] not in ("start", "finish")] == [
         {"type": "data-message", "data": {"messageId": "m2"}, "transient": True}
     ]
-    assert [one["messageId"] for one in said if one["type"] == "start"] == ["m1"]
+    assert [one["messageId"] for one in payloads if one["type"] == "start"] == ["m1"]

@@ -207,8 +207,10 @@ def test_recorded_bodies_give_the_events_of_their_recordings() -> None:
             byte_by_byte(data[:20_000]),
         ):
             records = read("sse", fragments)
-            said = [event for event in events(records) if event is not UNSET]
+            found_events = [event for event in events(records) if event is not UNSET]
             is_all = b"".join(fragments) == data
-            if (is_all and said != expected) or b"".join(r.raw for r in records) != b"".join(fragments):
-                wrong[path.stem] = said
+            if (is_all and found_events != expected) or b"".join(r.raw for r in records) != b"".join(
+                fragments
+            ):
+                wrong[path.stem] = found_events
     assert not wrong

@@ -248,7 +248,7 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         [c.TextStart("t", {"openai": {}})],
         ["text-start.providerMetadata.note", "text-start.providerMetadata.other"],
     ),
-    "citations, mended": (
+    "citations, repaired": (
         c.TextEnd("t", citations=(Citation(PAGE, -1, 2**53, "words"),)),
         "7",
         [

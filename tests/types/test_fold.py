@@ -547,9 +547,9 @@ def countable(part: Part) -> Iterator[object]:
             yield replace(part, **WITHOUT_RESULT)
             if part.output is not None:
                 kept = [item for item in source.parts if isinstance(item, ToolResultPart)] if source else []
-                (said,) = kept or [ToolResultPart(part.id, part.name, part.output)]
+                (result_part,) = kept or [ToolResultPart(part.id, part.name, part.output)]
                 metadata = part.result_provider_metadata
-                yield replace(said, output=part.output, provider_metadata=metadata)
+                yield replace(result_part, output=part.output, provider_metadata=metadata)
             elif part.result_provider_metadata is not None:
                 yield ["metadata", part.result_provider_metadata]
         case _:
