@@ -60,7 +60,7 @@ PARTS: dict[str, tuple[Part, str]] = {
     "document source": (SourceDocumentPart("s", "a/b", "Tides"), "[source Tides]"),
     "data": (DataPart("weather", {"wind": 3}), '[data weather] {"wind":3}'),
     "custom": (CustomPart("openai.compaction"), "[openai.compaction]"),
-    "steering message": (SteeringMessagePart("s", (TextPart("Stop."),)), "[said meanwhile]\nStop."),
+    "steering message": (SteeringMessagePart("s", (TextPart("Stop."),)), "[sent during the response]\nStop."),
     "foreign": (ForeignPart("mastra", {"a": 1}), '[part of mastra] {"a":1}'),
     "unknown": (UnknownPart(Extra({"type": "hologram"})), '[part of unknown type] {"type":"hologram"}'),
     "step start": (StepStartPart(), ""),

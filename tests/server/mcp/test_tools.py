@@ -99,7 +99,7 @@ async def test_read_session_around_a_message_includes_its_neighbours(archive: Ar
     assert 1002 in numbers
     assert numbers == list(range(numbers[0], numbers[-1] + 1))
     assert size_of(answer) < 1000 + OVERHEAD
-    assert "give the ids of messages" in await error_of(archive, "read_session", session=LONG, around="x")
+    assert "return the ids of messages" in await error_of(archive, "read_session", session=LONG, around="x")
 
 
 async def test_a_message_larger_than_the_limit_is_cut(archive: Archive) -> None:
@@ -116,7 +116,7 @@ async def test_a_shortened_output_can_be_read_completely(archive: Archive) -> No
     short = await ask(archive, "read_session", session=LONG, around="a7")
     message = next(one for one in short["messages"] if one["id"] == "a7")
     assert message["shortened"]
-    hint = f'of {len(OUTPUT):,} characters; read_tool_output with call "c7" gives all of it'
+    hint = f'of {len(OUTPUT):,} characters; read_tool_output with call "c7" returns all of it'
     assert hint in message["text"]
     pieces: list[str] = []
     offset: int | None = 0
@@ -129,7 +129,7 @@ async def test_a_shortened_output_can_be_read_completely(archive: Archive) -> No
     assert "".join(pieces) == OUTPUT
     past = await ask(archive, "read_tool_output", session=LONG, call="c7", offset=10**7)
     assert (past["text"], past["note"]) == ("", f"the output has {len(OUTPUT):,} characters")
-    assert "give" in await error_of(archive, "read_tool_output", session=LONG, call="c-no")
+    assert "return" in await error_of(archive, "read_tool_output", session=LONG, call="c-no")
 
 
 async def test_outputs_of_sub_agents_can_be_read(archive: Archive) -> None:
@@ -343,7 +343,7 @@ async def test_an_archive_is_found_once_it_exists(tmp_path: Path) -> None:
     path = tmp_path / "new" / "store.db"
     archive = Archive(str(path))
     for tool, arguments in (("list_sessions", {}), ("search_sessions", {"query": "a"})):
-        assert "`partita import` brings in" in await error_of(archive, tool, **arguments)
+        assert "`partita import` imports" in await error_of(archive, tool, **arguments)
     assert not path.parent.exists()  # reading creates nothing
     async with open_store(path) as store:
         await store.threads.create("t", title="The first")
@@ -432,7 +432,7 @@ async def test_days_begin_in_the_time_zone_of_the_archive(tmp_path: Path) -> Non
 async def test_a_long_resource_says_where_it_is_cut(archive: Archive) -> None:
     text = await read_resource(archive, f"partita://thread/{LONG}")
     assert MAX_CHARS / 2 < len(text) < MAX_CHARS + 600
-    assert text.endswith("read_session reads on from there.*\n")
+    assert text.endswith("read_session continues from there.*\n")
 
 
 async def test_every_session_id_has_a_resource_uri(tmp_path: Path) -> None:

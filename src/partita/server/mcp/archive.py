@@ -103,7 +103,7 @@ class Archive:
             raise NotFoundError(
                 "there is no archive yet",
                 where=str(path),
-                hint="the user can make one: `partita import` brings in the sessions of this machine",
+                hint="the user can create one: `partita import` imports the sessions of this machine",
             )
         return await open_store(url, patience=self._patience)
 
@@ -123,7 +123,9 @@ class Archive:
                 ThreadFilter(agent=self.scope.agent, project=self.scope.project), limit=1
             )
             if not page.items:
-                raise NotFoundError("there are no sessions yet", hint="`partita import` brings some in")
+                raise NotFoundError(
+                    "there are no sessions yet", hint="`partita import` imports the sessions of this machine"
+                )
             return page.items[0]
         return await self._with_id(session) or await self._with_id_prefix(session)
 
@@ -132,7 +134,7 @@ class Archive:
         try:
             thread = await store.threads.get(id)
         except ConflictError as error:
-            error.hint = "the user can say whose: `partita mcp --resource OWNER`"
+            error.hint = "the user can choose the owner: `partita mcp --resource OWNER`"
             raise
         return thread if thread is not None and self.scope.contains(thread) else None
 
@@ -142,7 +144,7 @@ class Archive:
         found = [thread for one in ids if (thread := await self._with_id(one.id)) is not None]
         if not found:
             raise NotFoundError(
-                f"no session {prefix!r}", hint="list_sessions and search_sessions give the ids of sessions"
+                f"no session {prefix!r}", hint="list_sessions and search_sessions return the ids of sessions"
             )
         if len(found) > 1:
             named = ", ".join(repr(thread.id) for thread in found[:CANDIDATES])
@@ -162,7 +164,7 @@ class Archive:
         time = parse_time_expression(text, datetime.now(self.zone))
         if time is None:
             raise StoreError(
-                f"{text[:80]!r} is no time",
+                f"{text[:80]!r} is not a time",
                 where=name,
                 hint="write 2026-03-01, 2026-03-01T14:00Z, today, 3h or 7d",
             )

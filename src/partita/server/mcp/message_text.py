@@ -81,7 +81,7 @@ class _Renderer:
             case DataPart():
                 yield f"[data {part.name}] {self.short(plain_json(part.data))}"
             case SteeringMessagePart():
-                yield "[said meanwhile]"
+                yield "[sent during the response]"
                 for inner in part.parts:
                     yield from self.part(inner)
             case CustomPart():
@@ -105,7 +105,7 @@ class _Renderer:
     def output(self, call_id: str, output: ToolOutput) -> str:
         text = output_text(output)
         size = max(self.sizes.get(call_id, 0), len(text))
-        hint = f'of {size:,} characters; read_tool_output with call "{call_id}" gives all of it'
+        hint = f'of {size:,} characters; read_tool_output with call "{call_id}" returns all of it'
         return f"[output] {self.short(text, hint)}"
 
     def children(self, messages: tuple[Message, ...]) -> Iterator[str]:

@@ -122,5 +122,5 @@ def _fitting(thread: Thread, messages: Sequence[Message], *, has_more: bool) -> 
     if kept == len(messages) and not has_more and len(text) <= MAX_CHARS:
         return untrusted.marked(text)
     last = messages[kept - 1].seq
-    cut = f"*Cut after message {last}: read_session reads on from there.*\n"
+    cut = f"*Cut after message {last}: read_session continues from there.*\n"
     return f"{untrusted.marked(text[:MAX_CHARS])}\n\n{cut}"

@@ -48,7 +48,7 @@ class SearchArguments(Arguments, kw_only=True):
     project: Project = None
     role: Annotated[
         Literal["system", "user", "assistant", "tool"] | None,
-        Meta(description="Only what this role said; user: what the person asked for."),
+        Meta(description="Only messages of this role; user: the prompts."),
     ] = None
     tool: Annotated[str | None, Meta(description="Only messages that call this tool.")] = None
     session: Annotated[SessionId | None, Meta(description="Only in this session.")] = None
@@ -69,7 +69,7 @@ class Found(Result, kw_only=True):
     role: str | None = None
     time: str | None = None
     where: str  # title, text, reasoning, tool-input, tool-output
-    passage: str  # what was found stands between ** and **
+    passage: str  # the match is between ** and **
 
 
 class SearchResult(Result, kw_only=True):
@@ -190,7 +190,7 @@ def _around_match(query: str) -> Cut:
 
 def _note(found: Sequence[Found], cursor: str | None) -> str | None:
     if cursor is not None:
-        return "there is more: ask again with next_cursor as cursor"
+        return "there is more: call again with next_cursor as cursor"
     if not found:
         return "nothing found: try fewer or other words, begin*, or fewer filters"
     return None
@@ -200,7 +200,7 @@ def _render(result: SearchResult) -> str:
     lines: list[str] = []
     for one in result.found:
         place = f"message {one.message} (#{one.number}, {one.role}, {one.where})" if one.message else "title"
-        lines.append(f"- {one.title or 'without a title'} · {one.time}\n  session {one.session}, {place}")
+        lines.append(f"- {one.title or 'untitled'} · {one.time}\n  session {one.session}, {place}")
         lines.append(f"  {one.passage}")
     cursor = f'; cursor: "{result.next_cursor}"' if result.next_cursor else ""
     return result_text(lines, f"{result.note}{cursor}" if result.note else None)
@@ -210,10 +210,10 @@ SEARCH_SESSIONS = Tool(
     name="search_sessions",
     title="Search past sessions",
     summary=(
-        "Search everything that was said and done in past sessions of coding agents and chats on this "
+        "Search everything in past sessions of coding agents and chats on this "
         "machine: prompts, answers, reasoning, tool calls and their outputs. Use it to find out what was "
-        "done about something before, why, and how an error was solved. Gives passages with the ids of "
-        "session and message; read_session with `around` shows what stands beside one."
+        "done about something before, why, and how an error was solved. Returns passages with the ids of "
+        "session and message; read_session with `around` returns the messages around one."
     ),
     takes=SearchArguments,
     gives=SearchResult,

@@ -56,7 +56,7 @@ class ListArguments(Arguments, kw_only=True):
         None
     )
     tool: Annotated[str | None, Meta(description="Only sessions in which this tool was called.")] = None
-    model: Annotated[str | None, Meta(description="Only sessions in which this model answered.")] = None
+    model: Annotated[str | None, Meta(description="Only sessions with responses of this model.")] = None
     errors: Annotated[bool, Meta(description="Only sessions in which a tool failed.")] = False
     since: Since = None
     until: Until = None
@@ -66,7 +66,7 @@ class ListArguments(Arguments, kw_only=True):
 
 
 class Session(Result, kw_only=True):
-    """A session in a few words."""
+    """A session."""
 
     id: str
     title: str | None = None  # without one, how the first prompt begins
@@ -108,7 +108,7 @@ async def list_sessions(archive: Archive, arguments: ListArguments) -> ListResul
     fits = count_fitting(sessions, arguments.max_chars)
     if fits < len(sessions):  # list again, so that the cursor continues where this result ends
         page = await store.threads.summaries(wanted, limit=fits, cursor=arguments.cursor)
-    note = "there are more: ask again with next_cursor as cursor" if page.next else None
+    note = "there are more: call again with next_cursor as cursor" if page.next else None
     if not sessions:
         note = "no sessions: use fewer filters, or the user runs `partita import`"
     return ListResult(sessions=sessions[:fits], next_cursor=page.next, note=note)
@@ -142,7 +142,7 @@ def _render_list(result: ListResult) -> str:
             f"{one.messages} messages",
             f"{one.errors} failed" if one.errors else None,
         ]
-        lines.append(f"- {one.title or 'without a title'} · {one.updated}\n  session {one.id}")
+        lines.append(f"- {one.title or 'untitled'} · {one.updated}\n  session {one.id}")
         lines.append(f"  {' · '.join(fact for fact in facts if fact)}")
     cursor = f'; cursor: "{result.next_cursor}"' if result.next_cursor else ""
     return result_text(lines, f"{result.note}{cursor}" if result.note else None)
@@ -153,7 +153,7 @@ LIST_SESSIONS = Tool(
     title="List past sessions",
     summary=(
         "List past sessions of coding agents and chats, the newest first, with title, project, size and "
-        "cost. Use it to see what was worked on lately, or in a project; search_sessions finds by words."
+        "cost. Use it to see the recent work, or that in a project; search_sessions finds by words."
     ),
     takes=ListArguments,
     gives=ListResult,
@@ -179,36 +179,34 @@ class ReadArguments(Arguments, kw_only=True):
         None
     )
     around: Annotated[
-        str | None, Meta(description="The id of a message, to read it with what stands beside it.")
+        str | None, Meta(description="The id of a message, to read it with its neighbours.")
     ] = None
-    full: Annotated[
-        bool, Meta(description="Shorten nothing: whole outputs, inputs, reasoning and sub-agents.")
-    ] = False
+    full: Annotated[bool, Meta(description="Return whole outputs, inputs, reasoning and sub-agents.")] = False
     max_chars: MaxChars = DEFAULT_CHARS
 
 
-class Said(Result, kw_only=True):
+class SessionMessage(Result, kw_only=True):
     """A message."""
 
     id: str
     number: int
     role: str
     time: str | None = None
-    text: str  # words as they are; in [brackets] what was done
+    text: str  # text as it is, and calls and other parts in [brackets]
     shortened: bool = False
 
 
 class ReadResult(Result, kw_only=True):
-    """A stretch of a session, in order."""
+    """Consecutive messages of a session."""
 
     session: str
     title: str | None = None
     agent: str | None = None
     project: str | None = None
     began: str | None = None
-    messages: list[Said]
+    messages: list[SessionMessage]
     total: int = 0  # messages in the session, on all its branches
-    earlier_before: int | None = None  # give as `before`, to read what came earlier
+    earlier_before: int | None = None  # give as `before`, to read earlier messages
     next_from: int | None = None  # give as `from`, to read on
     note: str | None = None
 
@@ -262,7 +260,7 @@ async def _around(store: "Store", thread: Thread, message_id: str) -> Sequence[M
     try:
         page = await store.messages.around(thread.id, message_id, previous=NEIGHBOURS, following=NEIGHBOURS)
     except NotFoundError as error:
-        error.hint = "search_sessions and read_session give the ids of messages"
+        error.hint = "search_sessions and read_session return the ids of messages"
         raise
     positions = {one.id: position for position, one in enumerate(page)}
     visible = [one for one in page if not one.internal]
@@ -271,14 +269,14 @@ async def _around(store: "Store", thread: Thread, message_id: str) -> Sequence[M
 
 async def _fitting_messages(
     redactor: ResultRedactor, pages: AsyncIterator[Sequence[Message]], arguments: ReadArguments
-) -> list[Said]:
-    fitting: list[Said] = []
+) -> list[SessionMessage]:
+    fitting: list[SessionMessage] = []
     remaining = arguments.max_chars
     cut = beginning(arguments.max_chars if arguments.full else SHORT)
     async for page in pages:
         sizes = output_sizes(page)
         for message in await redactor.redact(tuple(page), cut):
-            one = _said(message, sizes, full=arguments.full)
+            one = _session_message(message, sizes, full=arguments.full)
             size = size_of(one)
             if size > remaining and fitting:
                 return fitting
@@ -287,9 +285,9 @@ async def _fitting_messages(
     return fitting
 
 
-def _said(message: Message, sizes: Mapping[str, int], *, full: bool) -> Said:
+def _session_message(message: Message, sizes: Mapping[str, int], *, full: bool) -> SessionMessage:
     rendered = render_message(message, full=full, sizes=sizes)
-    return Said(
+    return SessionMessage(
         id=message.id,
         number=message.seq or 0,
         role=str(message.__struct_config__.tag),
@@ -299,7 +297,7 @@ def _said(message: Message, sizes: Mapping[str, int], *, full: bool) -> Said:
     )
 
 
-def _shortened(message: Said, max_chars: int) -> Said:
+def _shortened(message: SessionMessage, max_chars: int) -> SessionMessage:
     """The beginning of a message that is larger than a result may be."""
     kept = message.text[:max_chars]
     remaining = len(message.text) - len(kept)
@@ -310,7 +308,7 @@ def _shortened(message: Said, max_chars: int) -> Said:
     return message
 
 
-def _read_result(thread: Thread, messages: list[Said]) -> ReadResult:
+def _read_result(thread: Thread, messages: list[SessionMessage]) -> ReadResult:
     return ReadResult(
         session=thread.id,
         title=thread.title[:MAX_TITLE] if thread.title else None,
@@ -355,7 +353,7 @@ def _render_messages(result: ReadResult) -> str:
     messages = [
         f"\n#{one.number} {one.role} · {one.time} · message {one.id}\n{one.text}" for one in result.messages
     ]
-    title = result.title or "without a title"
+    title = result.title or "untitled"
     return result_text([title, f"session {result.session} · {described}", *messages], result.note)
 
 
@@ -364,8 +362,8 @@ READ_SESSION = Tool(
     title="Read a past session",
     summary=(
         "Read a past session message by message: what the person asked, what the agent answered and did. "
-        "Begins at the start unless `from`, `last` or `around` says otherwise. Long tool outputs, inputs and "
-        "reasoning are shortened, with a word on how to get the rest. If not everything has room, the answer "
+        "Begins at the start unless `from`, `last` or `around` is given. Long tool outputs, inputs and "
+        "reasoning are shortened, with a hint how to read the rest. If not everything has room, the answer "
         "says how to read on."
     ),
     takes=ReadArguments,

@@ -1,4 +1,4 @@
-"""`tool_statistics` and `usage_statistics`: how tools performed, and what models consumed."""
+"""`tool_statistics` and `usage_statistics`: calls of tools, and usage of models."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
@@ -42,7 +42,7 @@ def _filter(archive: Archive, arguments: "ToolArguments | UsageArguments") -> St
 
 
 class ToolArguments(Arguments, kw_only=True):
-    """What to tell of."""
+    """Which calls to count."""
 
     tool: Annotated[str | None, Meta(description="Only this tool.")] = None
     agent: Agent = None
@@ -141,13 +141,11 @@ PERIODS: Final = frozenset({"day", "week", "month"})
 
 
 class UsageArguments(Arguments, kw_only=True):
-    """What to tell, and by what."""
+    """Which usage to sum up, and by what."""
 
     by: Annotated[
         list[UsageBy],
-        Meta(
-            min_length=1, max_length=2, description='One thing to tell by, or two, such as ["day", "model"].'
-        ),
+        Meta(min_length=1, max_length=2, description='One or two groupings, such as ["day", "model"].'),
     ] = field(default_factory=lambda: ["day"])
     agent: Agent = None
     project: Project = None
@@ -182,17 +180,17 @@ class UsageResult(Result, kw_only=True):
 
 
 async def usage_statistics(archive: Archive, arguments: UsageArguments) -> UsageResult:
-    """Sum up what models consumed."""
+    """Sum up the usage of models."""
     by = arguments.by
     if len(set(by)) < len(by) or ("total" in by and len(by) > 1):
-        raise StoreError("`by` names one thing, or two different ones", where="by", hint='["day", "model"]')
+        raise StoreError("`by` is one grouping, or two different ones", where="by", hint='["day", "model"]')
     store = await archive.store()
     stats = await store.stats.totals(_filter(archive, arguments), by=by, zone=archive.zone)
     rows = [_usage_row(one, by) for one in stats if one.responses or (one.messages and "model" not in by)]
     shown = _shown_rows(rows, arguments)
     note = None
     if not rows:
-        note = "nothing was consumed: use fewer filters"
+        note = "no usage: use fewer filters"
     elif len(shown) < len(rows):
         note = f"{len(rows) - len(shown)} more rows: since, a larger limit or max_chars shows them"
     return UsageResult(rows=shown, note=note)
@@ -241,7 +239,7 @@ USAGE_STATISTICS = Tool(
     title="Statistics of usage",
     summary=(
         "Tokens and estimated costs of past sessions, by day, week, month, project, model or agent. "
-        "Days begin at midnight where this machine is."
+        "Days begin at midnight in the time zone of this machine."
     ),
     takes=UsageArguments,
     gives=UsageResult,

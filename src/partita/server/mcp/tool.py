@@ -39,15 +39,17 @@ Since: TypeAlias = Annotated[
     str | None,
     Meta(description='Not before this time: "2026-03-01", "2026-03-01T14:00Z", "today", "3h", "7d".'),
 ]
-Until: TypeAlias = Annotated[str | None, Meta(description="Before this time, written likewise.")]
-Cursor: TypeAlias = Annotated[str | None, Meta(description="next_cursor of the answer before, to read on.")]
+Until: TypeAlias = Annotated[str | None, Meta(description="Before this time, in the same form.")]
+Cursor: TypeAlias = Annotated[
+    str | None, Meta(description="next_cursor of the previous result, to continue.")
+]
 SessionId: TypeAlias = Annotated[
     str,
     Meta(min_length=1, description='The id of a session, the beginning of one, or "last" for the newest.'),
 ]
 MaxChars: TypeAlias = Annotated[
     int,
-    Meta(ge=MIN_CHARS, le=MAX_CHARS, description="About how many characters the answer may have."),
+    Meta(ge=MIN_CHARS, le=MAX_CHARS, description="About how many characters the result may have."),
 ]
 
 
@@ -55,11 +57,11 @@ MaxChars: TypeAlias = Annotated[
 
 
 class Arguments(msgspec.Struct, forbid_unknown_fields=True):
-    """What a tool takes."""
+    """The arguments of a tool."""
 
 
 class Result(msgspec.Struct, omit_defaults=True):
-    """What a tool gives, or a part of it."""
+    """The result of a tool, or a part of it."""
 
 
 class Output(NamedTuple):

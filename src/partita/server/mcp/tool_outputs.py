@@ -26,13 +26,13 @@ class OutputArguments(Arguments, kw_only=True):
     """Which output to read."""
 
     session: SessionId
-    call: Annotated[str, Meta(min_length=1, description="The id of the call, as read_session tells it.")]
-    offset: Annotated[int, Meta(ge=0, description="How many characters to leave out: next_offset.")] = 0
+    call: Annotated[str, Meta(min_length=1, description="The id of the call, from read_session.")]
+    offset: Annotated[int, Meta(ge=0, description="How many characters to skip: next_offset.")] = 0
     max_chars: MaxChars = DEFAULT_CHARS
 
 
 class OutputResult(Result, kw_only=True):
-    """A stretch of an output."""
+    """A slice of an output."""
 
     session: str
     message: str
@@ -105,7 +105,7 @@ async def _find(
         cursor = page.next
         if cursor is None:
             raise NotFoundError(
-                f"no call {call_id!r} in session {thread.id!r}", hint="read_session gives the ids of calls"
+                f"no call {call_id!r} in session {thread.id!r}", hint="read_session returns the ids of calls"
             )
 
 
