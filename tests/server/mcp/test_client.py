@@ -92,7 +92,7 @@ async def the_prompt(client: Client) -> None:
 async def errors(client: Client) -> None:
     unknown = await client.call_tool("read_session", {"session": "nope"})
     assert unknown.is_error
-    assert "list_sessions and search_sessions give the ids" in text_of(unknown)
+    assert "list_sessions and search_sessions return the ids" in text_of(unknown)
     misspelled = await client.call_tool("read_session", {"sesion": "last"})
     assert misspelled.is_error
     assert "read_session takes session (required), from" in text_of(misspelled)
