@@ -123,7 +123,7 @@ SAVED: Final = {
 }
 
 
-class MessagePage(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+class MastraMessagePage(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """A page of messages, in several formats."""
 
     messages: Annotated[list[Any], Meta(description="The messages as V2, or as V1 if that is requested.")]
@@ -193,7 +193,7 @@ async def list_messages(
         bool,
         Query(name="includeSystemReminders", description="Include internal messages, which agents exchange."),
     ] = False,
-) -> MessagePage:
+) -> MastraMessagePage:
     """The messages of the active branch, by time. `orderBy`, `filter` and `include` are JSON, or in brackets.
 
     In `uiMessages`, a network execution is a `dynamic-tool` part with the messages of its agents.
@@ -214,10 +214,12 @@ async def list_messages(
     return _page_of(found, query, format_, is_v1=version == "v1")
 
 
-def _page_of(found: NumberedMessages, query: NumberedQuery, format_: str, *, is_v1: bool) -> MessagePage:
+def _page_of(
+    found: NumberedMessages, query: NumberedQuery, format_: str, *, is_v1: bool
+) -> MastraMessagePage:
     page = query.page if query.newest is None else NumberedPage(0, query.newest)
     legacy = is_v1 or query.newest is not None
-    return MessagePage(
+    return MastraMessagePage(
         messages=v1_messages(found.items) if is_v1 else v2_messages(found.items),
         ui_messages=ui_messages(found.items, format_, query.order),
         legacy_messages=ui_messages(found.items, f"{UI}4") if legacy else None,

@@ -62,7 +62,7 @@ class ThreadPage(msgspec.Struct, rename="camel", kw_only=True):
     has_more: Annotated[bool, Meta(description="Whether there is another page.")]
 
 
-class NewThread(msgspec.Struct, rename="camel", kw_only=True):
+class NewMastraThread(msgspec.Struct, rename="camel", kw_only=True):
     """A thread to create. If its id exists, that thread is changed."""
 
     resource_id: Annotated[str | None, Meta(description="Its owner.")] = None
@@ -71,7 +71,7 @@ class NewThread(msgspec.Struct, rename="camel", kw_only=True):
     metadata: dict[str, Any] | None = None
 
 
-class ThreadChange(msgspec.Struct, rename="camel", kw_only=True):
+class MastraThreadChange(msgspec.Struct, rename="camel", kw_only=True):
     """Changes of a thread. Members that are left out do not change."""
 
     title: str | None = None
@@ -173,7 +173,7 @@ async def get_thread(caller: Caller, thread_id: str, resource_id: ResourceId = N
 async def create_thread(
     caller: Caller,
     data: Annotated[
-        NewThread,
+        NewMastraThread,
         Body(examples=[{"resourceId": "user-1", "title": "Lighthouses"}]),
     ],
 ) -> MastraThread:
@@ -195,7 +195,7 @@ async def create_thread(
 async def update_thread(
     caller: Caller,
     thread_id: str,
-    data: Annotated[ThreadChange, Body(examples=[{"title": "Lamps"}])],
+    data: Annotated[MastraThreadChange, Body(examples=[{"title": "Lamps"}])],
 ) -> MastraThread:
     """Changes the title, and members of the metadata. The owner does not change."""
     _check_metadata(caller, data.metadata)
