@@ -164,6 +164,15 @@ WAYS: dict[str, Callable[[dict[str, Any]], Sequence[Message]]] = {
 }
 
 
+CURRENT_PARTS: list[dict[str, Any]] = [
+    {"type": "image", "url": "data:image/png;base64,iVBO"},
+    {"type": "image", "url": "https://tower.example/view.png", "mediaType": "image/png"},
+    {"type": "file", "url": "data:text/plain;base64,aGk=", "mediaType": "text/plain"},
+    {"type": "text", "text": "Hi."},
+    {"type": "data", "name": "level", "data": 3},
+]
+
+
 @each_row(("raw", "part"), PARTS.values(), ids=PARTS)
 def test_an_older_part_becomes_a_current_one(raw: dict[str, Any], part: Any) -> None:
     for name, read in WAYS.items():
@@ -200,6 +209,16 @@ def test_a_part_in_an_unknown_form_is_kept() -> None:
         (message,) = decoded(stored(raw))
         assert isinstance(message.parts[0], UnknownPart)
         assert partita.types.to_json(message)["content"]["parts"] == [raw]
+
+
+@each_row("part", CURRENT_PARTS)
+def test_an_unknown_member_of_a_message_does_not_change_its_parts(part: dict[str, Any]) -> None:
+    raw = {"id": "m1", "role": "user", "content": {"format": 2, "parts": [part]}}
+    message, extended = (
+        partita.types.decode_message(json.dumps(one).encode()) for one in (raw, {**raw, "thread_id": "t"})
+    )
+    assert extended.content == message.content
+    assert partita.types.decode_message(partita.types.encode(extended)) == extended
 
 
 def test_unknown_members_are_kept() -> None:

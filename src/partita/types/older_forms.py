@@ -270,6 +270,8 @@ def _file(part: JsonObject, _: frozenset[str]) -> JsonObject | None:
 
 
 def _image(part: JsonObject, _: frozenset[str]) -> JsonObject | None:
+    if isinstance(part.get("url"), str) and "mimeType" not in part:
+        return None  # the media type of an image is optional
     return _media(part, ImagePart, ("data", "image"), None)
 
 
