@@ -12,7 +12,7 @@ from partita.cli.doctor import doctor
 from partita.cli.migrate import migrate
 from partita.store.connection import open_store
 from partita.types.json import loads
-from tests.store.examples import ask, worked
+from tests.store.examples import tool_call_message, user_message
 from tests.store.old_rows import network, second, without_checks
 
 
@@ -23,7 +23,7 @@ def store(tmp_path: Path) -> str:
     async def fill() -> None:
         async with open_store(path) as opened:
             await opened.threads.create("t1")
-            await opened.messages.save([ask("m1"), worked("m2")], thread_id="t1")
+            await opened.messages.save([user_message("m1"), tool_call_message("m2")], thread_id="t1")
 
     asyncio.run(fill())
     return path
@@ -91,7 +91,7 @@ def test_exit_code_is_1_if_damage_remains(store: str) -> None:
 def test_at_most_ten_findings_are_shown(store: str) -> None:
     async def more() -> None:
         async with open_store(store) as opened:
-            await opened.messages.save([ask(f"x{number}") for number in range(30)], thread_id="t1")
+            await opened.messages.save([user_message(f"x{number}") for number in range(30)], thread_id="t1")
 
     asyncio.run(more())
     damage(store, "UPDATE messages SET role = 'ghost'")

@@ -29,7 +29,13 @@ from partita.store.values import RunFilter
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import Message
 from partita.types.parts import TextOutput
-from tests.store.examples import answer, ask, failed, with_output, worked
+from tests.store.examples import (
+    assistant_message,
+    failed_call_message,
+    tool_call_message,
+    tool_output_message,
+    user_message,
+)
 from tests.store.old_rows import CALL, REASONING, network, second
 
 THREADS = ("t0", "t1", "t2")
@@ -62,15 +68,15 @@ def message_of(batch: str, place: int, version: int) -> Message:
     name, text = f"{batch}/{place}", f"{batch} {place} version {version}"
     match Random(name).randrange(6):
         case 0:
-            return worked(name, output=text, call=f"{name}-call")
+            return tool_call_message(name, output=text, call=f"{name}-call")
         case 1:
-            return failed(name, error=text)
+            return failed_call_message(name, error=text)
         case 2:
-            return with_output(name, TextOutput(text * 1000))  # a blob
+            return tool_output_message(name, TextOutput(text * 1000))  # a blob
         case 3:
-            return answer(name, text)
+            return assistant_message(name, text)
         case _:
-            return ask(name, text)
+            return user_message(name, text)
 
 
 def raw_of(writer: str, number: int, place: int, size: int) -> bytes:
@@ -180,7 +186,7 @@ async def write_old_rows(store: Store, prefix: str, each: int) -> None:
     for kind, (role, content) in OLD.items():
         for number in range(each):
             name = f"{prefix}/{number}/{kind}"
-            made.append(ask(name, "?") if role == "user" else answer(name, TODAY))
+            made.append(user_message(name, "?") if role == "user" else assistant_message(name, TODAY))
             contents.append((content, name))
 
     def write(tx: Transaction) -> None:

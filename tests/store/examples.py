@@ -4,17 +4,17 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, User
 from partita.types.parts import ErrorTextOutput, FilePart, JsonOutput, ReasoningPart, TextOutput, TextPart
 
 
-def ask(id: str, text: str = "How tall is the lighthouse?", **fields: object) -> Message:
+def user_message(id: str, text: str = "How tall is the lighthouse?", **fields: object) -> Message:
     """A question."""
     return UserMessage(id=id, content=text, **fields)  # type: ignore[arg-type]
 
 
-def answer(id: str, text: str = "Forty metres.", **fields: object) -> Message:
+def assistant_message(id: str, text: str = "Forty metres.", **fields: object) -> Message:
     """A response with text."""
     return AssistantMessage(id=id, content=text, **fields)  # type: ignore[arg-type]
 
 
-def worked(
+def tool_call_message(
     id: str, *, output: str = "41 m", tool: str = "measure", call: str = "c1", **fields: object
 ) -> Message:
     """A response with reasoning and a successful tool call."""
@@ -35,7 +35,9 @@ def worked(
     )
 
 
-def failed(id: str, *, tool: str = "measure", error: str = "tape too short", **fields: object) -> Message:
+def failed_call_message(
+    id: str, *, tool: str = "measure", error: str = "tape too short", **fields: object
+) -> Message:
     """A response with a failed tool call."""
     return AssistantMessage(
         id=id,
@@ -48,12 +50,12 @@ def failed(id: str, *, tool: str = "measure", error: str = "tape too short", **f
     )
 
 
-def with_file(id: str, url: str, media_type: str = "image/png") -> Message:
+def file_message(id: str, url: str, media_type: str = "image/png") -> Message:
     """A message with a file."""
     return UserMessage(id=id, content=[FilePart(url=url, media_type=media_type)])
 
 
-def with_output(id: str, output: TextOutput | JsonOutput) -> Message:
+def tool_output_message(id: str, output: TextOutput | JsonOutput) -> Message:
     """A message with a tool output."""
     return AssistantMessage(
         id=id, content=[ToolCallPart(id="c", name="read", state="output-available", input={}, output=output)]

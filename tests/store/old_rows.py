@@ -10,7 +10,7 @@ from partita.store.schema import metadata
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps
-from tests.store.examples import answer, ask
+from tests.store.examples import assistant_message, user_message
 
 
 def network(text: str = "Until six.", id: str = "clerk") -> str:
@@ -60,7 +60,10 @@ async def with_rows(store: Store, rows: Mapping[str, tuple[str, str]], thread: s
     """Write messages with these texts in the content column, by id: role and text."""
     if await store.threads.get(thread) is None:
         await store.threads.create(thread)
-    made = [ask(name, "?") if role == "user" else answer(name, "?") for name, (role, _) in rows.items()]
+    made = [
+        user_message(name, "?") if role == "user" else assistant_message(name, "?")
+        for name, (role, _) in rows.items()
+    ]
     await store.messages.save(made, thread_id=thread)
     for name, (_, content) in rows.items():
         await set_content(store, name, content, thread)

@@ -16,7 +16,7 @@ from partita.store.values import StatFilter
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
 from partita.types.usage import Usage
-from tests.store.examples import ask
+from tests.store.examples import user_message
 from tests.store.ledger import NOON, record_of
 from tests.tables import each_row
 
@@ -40,13 +40,13 @@ async def filled(store: Store) -> Store:
         ToolCallPart("c6", "ask", "output-available", {}, output=TextOutput("done")),
     ]
     await store.messages.save(
-        [ask("m1", created_at=NOON), AssistantMessage(id="m2", content=calls, created_at=NOON)],
+        [user_message("m1", created_at=NOON), AssistantMessage(id="m2", content=calls, created_at=NOON)],
         thread_id="red",
     )
     await store.messages.save(
         [AssistantMessage(id="b1", content=later, created_at=NOON + DAY)], thread_id="blue"
     )
-    await store.messages.save([ask("q1", created_at=NOON)], thread_id="quiet")
+    await store.messages.save([user_message("q1", created_at=NOON)], thread_id="quiet")
     await store.usage.record(
         [
             record_of("red", "a", 10, message_id="m2", run_id="first", model="large", cost=1.0),
@@ -108,7 +108,7 @@ async def test_a_thread_of_several_measures_is_counted_once(store: Store) -> Non
     """One thread has messages only, one usage only, one runs only."""
     for thread in ("talk", "ledger", "run"):
         await store.threads.create(thread)
-    await store.messages.save([ask("m1", created_at=NOON)], thread_id="talk")
+    await store.messages.save([user_message("m1", created_at=NOON)], thread_id="talk")
     await store.usage.record([record_of("ledger", "a")])
     await store.runs.open("run", id="r1")
     (stat,) = await store.stats.totals(with_ids=True)

@@ -29,7 +29,7 @@ from partita.types.parts import TextPart
 from tests.store.workers import die_in_a_backup, exit_code, started
 from tests.tables import each_row
 
-from .examples import answer, ask, failed, with_file, worked
+from .examples import assistant_message, failed_call_message, file_message, tool_call_message, user_message
 from .old_rows import without_checks
 from .running import NOON, raws
 
@@ -43,11 +43,14 @@ async def fill(store: Store) -> None:
     for owner in ("ada", "bo"):
         mine = store.scoped(owner)
         await mine.threads.create("t1", title="A title with a lighthouse", metadata={"label": 1, "deep": [1]})
-        await mine.messages.save([ask("m1"), worked("m2", output="x" * 40_000), failed("m3")], thread_id="t1")
-        await mine.messages.save([ask("b1", "Rather not.", parent_id="m1")], thread_id="t1")
+        await mine.messages.save(
+            [user_message("m1"), tool_call_message("m2", output="x" * 40_000), failed_call_message("m3")],
+            thread_id="t1",
+        )
+        await mine.messages.save([user_message("b1", "Rather not.", parent_id="m1")], thread_id="t1")
     await store.threads.create("t2", title="☃ snow\u2028line", agent="codex")
     await store.messages.save(
-        [with_file("f1", f"data:image/png;base64,{PICTURE}"), ask("gone")], thread_id="t2"
+        [file_message("f1", f"data:image/png;base64,{PICTURE}"), user_message("gone")], thread_id="t2"
     )
     await store.messages.delete("t2", ["gone"])
     await store.runs.open("t2", id="sealed")
@@ -150,7 +153,7 @@ async def test_a_backup_of_a_file_is_restored_on_a_server(archive: Path, postgre
 async def test_rows_that_violate_newer_checks_are_restored(url: str, tmp_path: Path) -> None:
     async with open_store(tmp_path / "old.db") as store:
         await store.threads.create("t")
-        await store.messages.save([ask("m1"), ask("m2")], thread_id="t")
+        await store.messages.save([user_message("m1"), user_message("m2")], thread_id="t")
         await store.write(without_checks, "UPDATE messages SET type = 'v2' WHERE id = 'm1'")
         await create_backup(store, tmp_path / "old.backup")
     async with open_store(url) as store:
@@ -165,7 +168,7 @@ async def test_a_restored_store_can_be_written(url: str, archive: Path) -> None:
         await restore_backup(store, archive)
         known = {row[0] for row in await store.read(_keys)}
         await store.threads.create("new")
-        await store.messages.save([ask("n1", "Something new under the sun.")], thread_id="new")
+        await store.messages.save([user_message("n1", "Something new under the sun.")], thread_id="new")
         fresh = {row[0] for row in await store.read(_keys)} - known
         assert min(fresh) > max(known) + 1  # the number of the deleted message is not used again
         await store.logs.append("at-work", raws(b"one more"))
@@ -184,8 +187,8 @@ def _keys(tx: Transaction) -> Any:
 async def test_damaged_rows_are_restored_unchanged(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
         await store.threads.create("t1")
-        large = worked("m1", output="a lighthouse " * 5000)
-        await store.messages.save([large, ask("m2", "A second lighthouse.")], thread_id="t1")
+        large = tool_call_message("m1", output="a lighthouse " * 5000)
+        await store.messages.save([large, user_message("m2", "A second lighthouse.")], thread_id="t1")
         await store.write(lambda tx: tx.sql("UPDATE blobs SET data = ?", (b"no zstd",)))
         await create_backup(store, tmp_path / "a.backup")
     async with open_store(tmp_path / "b.db") as store:
@@ -208,7 +211,9 @@ async def test_a_backup_has_everything_that_was_committed_before(url: str, tmp_p
             nonlocal acknowledged
             while not done.is_set():
                 number = acknowledged
-                await store.messages.save([ask(f"q{number}"), answer(f"a{number}")], thread_id="t1")
+                await store.messages.save(
+                    [user_message(f"q{number}"), assistant_message(f"a{number}")], thread_id="t1"
+                )
                 await store.logs.append("r1", raws(b"%d" % number))
                 acknowledged += 1
 
@@ -252,7 +257,7 @@ async def test_an_existing_file_is_not_replaced_without_force(archive: Path, tmp
 async def test_a_cancelled_backup_leaves_no_file(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
         await store.threads.create("t1")
-        await store.messages.save([ask(f"m{number}") for number in range(600)], thread_id="t1")
+        await store.messages.save([user_message(f"m{number}") for number in range(600)], thread_id="t1")
         loop = asyncio.get_running_loop()
 
         def stop(_done: int, _total: int) -> None:
@@ -268,7 +273,7 @@ async def test_a_cancelled_backup_leaves_no_file(tmp_path: Path) -> None:
 async def test_a_killed_process_leaves_no_file_of_that_name(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
         await store.threads.create("t1")
-        await store.messages.save([ask(f"m{number}") for number in range(600)], thread_id="t1")
+        await store.messages.save([user_message(f"m{number}") for number in range(600)], thread_id="t1")
     assert await exit_code(started(die_in_a_backup, tmp_path)) == -9
     assert not (tmp_path / "a.backup").exists()
     assert [path.suffix for path in tmp_path.glob(".a.backup.*")] == [".part"]

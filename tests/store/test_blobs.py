@@ -28,7 +28,7 @@ from partita.types.parts import (
     TextPart,
 )
 from tests.store.emptying import in_empty_store
-from tests.store.examples import ask, with_file, with_output
+from tests.store.examples import file_message, tool_output_message, user_message
 from tests.tables import each_row
 
 NOISE = os.urandom(40_000)
@@ -68,31 +68,34 @@ def called(output: Any, **fields: Any) -> AssistantMessage:
 
 
 LARGE: dict[str, tuple[Any, int]] = {
-    "picture": (with_file("m1", PICTURE), 1),
-    "image whose part has another media type": (with_file("m1", PICTURE, "image/jpeg"), 1),
+    "picture": (file_message("m1", PICTURE), 1),
+    "image whose part has another media type": (file_message("m1", PICTURE, "image/jpeg"), 1),
     "image part without a type": (UserMessage(id="m1", content=[ImagePart(url=PICTURE)]), 1),
     "data url with parameters": (
-        with_file("m1", PICTURE.replace("image/png", "text/plain;charset=utf-8"), "text/plain"),
+        file_message("m1", PICTURE.replace("image/png", "text/plain;charset=utf-8"), "text/plain"),
         1,
     ),
-    "non-canonical base64": (with_file("m1", PICTURE + "===="), 1),
-    "data url without base64": (with_file("m1", "data:text/plain," + LONG), 1),
-    "text output": (with_output("m1", TextOutput(LONG)), 1),
-    "output with half a surrogate": (with_output("m1", TextOutput(LONG + "\ud800")), 1),
+    "non-canonical base64": (file_message("m1", PICTURE + "===="), 1),
+    "data url without base64": (file_message("m1", "data:text/plain," + LONG), 1),
+    "text output": (tool_output_message("m1", TextOutput(LONG)), 1),
+    "output with half a surrogate": (tool_output_message("m1", TextOutput(LONG + "\ud800")), 1),
     "error output": (called(ErrorTextOutput(LONG)), 1),
-    "json output": (with_output("m1", JsonOutput({"rows": [{"n": n, "f": n / 7} for n in range(5000)]})), 1),
-    "json output that is a string": (with_output("m1", JsonOutput(LONG)), 1),
+    "json output": (
+        tool_output_message("m1", JsonOutput({"rows": [{"n": n, "f": n / 7} for n in range(5000)]})),
+        1,
+    ),
+    "json output that is a string": (tool_output_message("m1", JsonOutput(LONG)), 1),
     "content output": (
         called(ContentOutput((TextPart(LONG), FilePart(url=PICTURE, media_type="image/png")))),
         2,
     ),
     "a sub-agent's output": (
-        called(TextOutput("short"), children=(with_output("inner", TextOutput(LONG)),)),
+        called(TextOutput("short"), children=(tool_output_message("inner", TextOutput(LONG)),)),
         1,
     ),
     "two equal values": (UserMessage(id="m1", content=[ImagePart(url=PICTURE), ImagePart(url=PICTURE)]), 1),
-    "long URL without data": (with_file("m1", "https://example.org/" + "x" * 2 * THRESHOLD), 0),
-    "long text": (ask("m1", LONG), 0),
+    "long URL without data": (file_message("m1", "https://example.org/" + "x" * 2 * THRESHOLD), 0),
+    "long text": (user_message("m1", LONG), 0),
 }
 
 
@@ -126,27 +129,31 @@ async def test_references_can_be_saved_again(store: Store, message: Any, moved: 
 
 
 async def test_small_values_are_not_moved(store: Store, thread: str) -> None:
-    await store.messages.save([with_output("m1", TextOutput("x" * 1000))], thread_id=thread)
+    await store.messages.save([tool_output_message("m1", TextOutput("x" * 1000))], thread_id=thread)
     assert await count(store, blobs) == 0
 
 
 async def test_text_that_looks_like_a_reference_is_unchanged(store: Store, thread: str) -> None:
     fake = f"blob:sha256:{'0' * 64}#text"
-    await store.messages.save([with_output("m1", TextOutput(fake)), with_file("m2", fake)], thread_id=thread)
+    await store.messages.save(
+        [tool_output_message("m1", TextOutput(fake)), file_message("m2", fake)], thread_id=thread
+    )
     first, second = (await store.messages.list(thread)).items
-    assert first.content == with_output("m1", TextOutput(fake)).content
-    assert second.content == with_file("m2", fake).content
+    assert first.content == tool_output_message("m1", TextOutput(fake)).content
+    assert second.content == file_message("m2", fake).content
 
 
 async def test_a_shared_value_is_stored_once_and_deleted_with_its_last_reference(store: Store) -> None:
     for thread_id in ("a", "b"):
         await store.threads.create(thread_id)
-        await store.messages.save([with_file("m1", PICTURE), with_file("m2", PICTURE)], thread_id=thread_id)
+        await store.messages.save(
+            [file_message("m1", PICTURE), file_message("m2", PICTURE)], thread_id=thread_id
+        )
     assert (await count(store, blobs), await count(store, blob_refs)) == (1, 4)
     await store.messages.delete("a", ["m1"])
     await store.threads.delete("a")
     assert (await count(store, blobs), await count(store, blob_refs)) == (1, 2)
-    await store.messages.save([ask("m1", "no picture any more")], thread_id="b")
+    await store.messages.save([user_message("m1", "no picture any more")], thread_id="b")
     assert (await count(store, blobs), await count(store, blob_refs)) == (1, 1)
     await store.messages.delete("b", ["m2"])
     assert (await count(store, blobs), await count(store, blob_refs)) == (0, 0)
@@ -164,10 +171,10 @@ async def test_bytes_are_stored_by_hash(store: Store) -> None:
 
 async def test_a_message_can_refer_to_an_uploaded_blob(store: Store, thread: str) -> None:
     blob = await store.blobs.put(NOISE, media_type="image/png")
-    await store.messages.save([with_file("m1", blob.url)], thread_id=thread)
+    await store.messages.save([file_message("m1", blob.url)], thread_id=thread)
     found = await store.messages.get(thread, "m1")
     assert found is not None
-    assert found.content == with_file("m1", PICTURE).content
+    assert found.content == file_message("m1", PICTURE).content
     await store.threads.delete(thread)
     with pytest.raises(NotFoundError):
         await store.blobs.get(blob.url)
@@ -180,7 +187,7 @@ async def test_an_invalid_blob_url_is_an_error(store: Store, given: str) -> None
 
 
 async def test_the_reference_of_a_missing_blob_is_returned(store: Store, thread: str) -> None:
-    await store.messages.save([with_output("m1", TextOutput(LONG))], thread_id=thread)
+    await store.messages.save([tool_output_message("m1", TextOutput(LONG))], thread_id=thread)
 
     def delete(tx: Transaction) -> None:
         tx.sql("DELETE FROM blob_refs")

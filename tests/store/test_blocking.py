@@ -10,7 +10,7 @@ from partita.errors import ConflictError, StoreError
 from partita.store.blocking import open_store_sync
 from partita.store.logs.run_log import LogEntry
 from partita.store.threads.threads import Threads
-from tests.store.examples import ask, worked
+from tests.store.examples import tool_call_message, user_message
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -26,7 +26,7 @@ def test_methods_have_their_names_signatures_and_docstrings() -> None:
 def test_the_store_can_be_used_without_await(url: str) -> None:
     with open_store_sync(url) as store:
         store.threads.create("t1", title="Lighthouses")
-        saved = store.messages.save([ask("m1"), worked("m2")], thread_id="t1")
+        saved = store.messages.save([user_message("m1"), tool_call_message("m2")], thread_id="t1")
         assert store.messages.list("t1").items == saved
         assert [hit.message_id for hit in store.search("measure")] == ["m2"]
         with pytest.raises(ConflictError):

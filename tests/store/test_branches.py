@@ -5,15 +5,18 @@ import pytest
 from partita.errors import ConflictError, NotFoundError
 from partita.store.store import Store
 from partita.store.values import MessageFilter
-from tests.store.examples import answer, ask, worked
+from tests.store.examples import assistant_message, tool_call_message, user_message
 
 
 @pytest.fixture
 async def thread(store: Store) -> str:
     """A question with two responses, and a message after the second."""
     await store.threads.create("t1", title="Towers")
-    await store.messages.save([ask("q1"), answer("a1"), ask("q2"), answer("a2")], thread_id="t1")
-    await store.messages.save([answer("b1", parent_id="q1"), ask("r2")], thread_id="t1")
+    await store.messages.save(
+        [user_message("q1"), assistant_message("a1"), user_message("q2"), assistant_message("a2")],
+        thread_id="t1",
+    )
+    await store.messages.save([assistant_message("b1", parent_id="q1"), user_message("r2")], thread_id="t1")
     return "t1"
 
 
@@ -30,7 +33,7 @@ async def test_branches_are_switched(store: Store, thread: str) -> None:
     switched = await store.threads.switch_branch(thread, "a1")
     assert switched.active_leaf_id == "a2"  # the latest message of the branch
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2"]
-    await store.messages.save([ask("q3")], thread_id=thread)  # continues from there
+    await store.messages.save([user_message("q3")], thread_id=thread)  # continues from there
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2", "q3"]
     await store.threads.switch_branch(thread, "r2")
     assert await branch(store, thread) == ["q1", "b1", "r2"]
@@ -39,28 +42,32 @@ async def test_branches_are_switched(store: Store, thread: str) -> None:
 
 
 async def test_the_first_message_can_be_edited(store: Store, thread: str) -> None:
-    await store.messages.save([ask("q1-edited", parent_id=""), answer("c1")], thread_id=thread)
+    await store.messages.save(
+        [user_message("q1-edited", parent_id=""), assistant_message("c1")], thread_id=thread
+    )
     assert await branch(store, thread) == ["q1-edited", "c1"]
     await store.threads.switch_branch(thread, "a1")
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2"]
 
 
 async def test_changing_a_message_keeps_the_branches(store: Store, thread: str) -> None:
-    await store.messages.save([answer("a1", "Thirty.")], thread_id=thread)
+    await store.messages.save([assistant_message("a1", "Thirty.")], thread_id=thread)
     assert await branch(store, thread) == ["q1", "b1", "r2"]
 
 
 async def test_a_message_can_be_moved_to_another_parent(store: Store, thread: str) -> None:
-    await store.messages.save([ask("r2", parent_id="a2")], thread_id=thread)
+    await store.messages.save([user_message("r2", parent_id="a2")], thread_id=thread)
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2", "r2"]
 
 
 async def test_a_cycle_or_a_missing_parent_ends_the_path(store: Store) -> None:
     await store.threads.create("t1")
-    await store.messages.save([ask("x", parent_id="y"), ask("y", parent_id="x")], thread_id="t1")
+    await store.messages.save(
+        [user_message("x", parent_id="y"), user_message("y", parent_id="x")], thread_id="t1"
+    )
     assert sorted(await branch(store, "t1")) == ["x", "y"]
     assert (await store.threads.switch_branch("t1", "x")).active_leaf_id in ("x", "y")
-    await store.messages.save([ask("z", parent_id="gone")], thread_id="t1")
+    await store.messages.save([user_message("z", parent_id="gone")], thread_id="t1")
     assert await branch(store, "t1") == ["z"]
 
 
@@ -73,7 +80,7 @@ async def test_after_deleting_the_leaf_its_parent_is_the_leaf(store: Store, thre
 
 
 async def test_a_clone_is_a_complete_and_independent_copy(store: Store, thread: str) -> None:
-    await store.messages.save([worked("big", output="x" * 100_000)], thread_id=thread)
+    await store.messages.save([tool_call_message("big", output="x" * 100_000)], thread_id=thread)
     copy = await store.threads.clone(thread, title="Copy")
     assert (copy.title, copy.metadata, copy.message_count) == ("Copy", {"clone": {"threadId": "t1"}}, 7)
     assert await branch(store, copy.id) == await branch(store, thread)
@@ -81,7 +88,7 @@ async def test_a_clone_is_a_complete_and_independent_copy(store: Store, thread: 
     await store.threads.delete(thread)
     big = await store.messages.get(copy.id, "big")
     assert big is not None
-    assert big.content == worked("big", output="x" * 100_000).content
+    assert big.content == tool_call_message("big", output="x" * 100_000).content
 
 
 async def test_a_clone_keeps_the_active_branch(store: Store, thread: str) -> None:
@@ -97,7 +104,7 @@ async def test_a_fork_has_the_branch_up_to_a_message(store: Store, thread: str) 
     copy = await store.threads.fork(thread, "q2")
     assert copy.metadata == {"clone": {"threadId": "t1", "messageId": "q2"}}
     assert await branch(store, copy.id, "all") == ["q1", "a1", "q2"]
-    await store.messages.save([answer("other")], thread_id=copy.id)
+    await store.messages.save([assistant_message("other")], thread_id=copy.id)
     assert await branch(store, copy.id) == ["q1", "a1", "q2", "other"]
     assert await branch(store, thread) == ["q1", "b1", "r2"]
     with pytest.raises(NotFoundError):

@@ -8,7 +8,7 @@ import pytest
 from partita.store.store import Store
 from partita.store.values import MessageFilter
 from tests.store.engines import in_a_file_and_on_a_server
-from tests.store.examples import ask
+from tests.store.examples import user_message
 from tests.store.workers import exit_code, started, write_messages
 
 WRITERS = 32
@@ -20,7 +20,9 @@ async def test_concurrent_writers_of_one_thread(store: Store) -> None:
 
     async def write(writer: int) -> None:
         for number in range(EACH):
-            await store.messages.save([ask(f"{writer}-{number}-{half}") for half in "ab"], thread_id="t0")
+            await store.messages.save(
+                [user_message(f"{writer}-{number}-{half}") for half in "ab"], thread_id="t0"
+            )
 
     await asyncio.gather(*(write(writer) for writer in range(WRITERS)))
     page = await store.messages.list("t0", MessageFilter(branch="all"), limit=None)
@@ -44,7 +46,10 @@ async def test_concurrent_writers_of_many_threads(store: Store) -> None:
     async def write(writer: int) -> None:
         for number in range(EACH):
             await store.messages.save(
-                [ask(f"{writer}-{number}", thread_id=f"t{writer}"), ask(f"{writer}-{number}", thread_id="t0")]
+                [
+                    user_message(f"{writer}-{number}", thread_id=f"t{writer}"),
+                    user_message(f"{writer}-{number}", thread_id="t0"),
+                ]
             )
 
     await asyncio.gather(*(write(writer) for writer in range(1, WRITERS)))
@@ -57,7 +62,7 @@ async def test_concurrent_writers_of_many_threads(store: Store) -> None:
 async def test_concurrent_writes_of_the_same_message(store: Store) -> None:
     await store.threads.create("t0")
     await asyncio.gather(
-        *(store.messages.save([ask("m1", f"version {n}")], thread_id="t0") for n in range(WRITERS))
+        *(store.messages.save([user_message("m1", f"version {n}")], thread_id="t0") for n in range(WRITERS))
     )
     page = await store.messages.list("t0")
     assert [(m.id, m.seq) for m in page] == [("m1", 1)]

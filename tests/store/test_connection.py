@@ -25,7 +25,7 @@ from partita.types.messages import text_of
 from tests.store.databases import execute as execute_on_server
 from tests.store.emptying import empty, new_folder
 from tests.store.engines import in_a_file_and_on_a_server
-from tests.store.examples import ask
+from tests.store.examples import user_message
 from tests.store.workers import PROCESSES, exit_code, open_together, started
 from tests.tables import each_row
 
@@ -62,7 +62,7 @@ async def with_message(url: str) -> None:
     """Save a message in a store."""
     async with open_store(url) as store:
         await store.threads.create("t1", title="Lighthouses")
-        await store.messages.save([ask("m1", "How tall?")], thread_id="t1")
+        await store.messages.save([user_message("m1", "How tall?")], thread_id="t1")
 
 
 async def later(url: str, schema: Schema = LATER_SCHEMA) -> Engine:

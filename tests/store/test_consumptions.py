@@ -22,7 +22,7 @@ from partita.store.values import ConsumptionRecord, StatFilter, UsageTotals
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import TextOutput
 from tests.store.emptying import in_empty_store
-from tests.store.examples import answer, ask
+from tests.store.examples import assistant_message, user_message
 from tests.store.ledger import NOON, NaiveLedger, counted, record_of, sums
 from tests.store.old_rows import everything
 from tests.store.test_doctor import problems, sql, with_keys_off
@@ -194,7 +194,7 @@ async def test_shared_responses_of_a_deleted_thread_are_counted_elsewhere(ledger
 
 
 async def test_usage_of_deleted_messages_is_kept(ledger: Store) -> None:
-    await ledger.messages.save([ask("m1"), answer("m2")], thread_id="t1")
+    await ledger.messages.save([user_message("m1"), assistant_message("m2")], thread_id="t1")
     await ledger.usage.record([record_of("t1", "a", message_id="m2")])
     await ledger.messages.delete("t1", ["m2"])
     assert (await total(ledger)).output_tokens == 10
@@ -203,9 +203,19 @@ async def test_usage_of_deleted_messages_is_kept(ledger: Store) -> None:
 async def with_sub_agent(store: Store) -> None:
     """A thread whose second response has a sub-agent, and the usage of the three responses."""
     call = ToolCallPart(
-        "c1", "task", "output-available", {}, output=TextOutput("done"), children=(answer("inner"),)
+        "c1",
+        "task",
+        "output-available",
+        {},
+        output=TextOutput("done"),
+        children=(assistant_message("inner"),),
     )
-    talk = [ask("m1"), answer("m2"), AssistantMessage(id="m3", content=[call]), answer("m4")]
+    talk = [
+        user_message("m1"),
+        assistant_message("m2"),
+        AssistantMessage(id="m3", content=[call]),
+        assistant_message("m4"),
+    ]
     await store.messages.save(talk, thread_id="t1")
     places = {"a": "m2", "b": "m3", "b2": "inner", "c": "m4", "d": None}
     await store.usage.record([record_of("t1", key, message_id=place) for key, place in places.items()])

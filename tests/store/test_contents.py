@@ -12,7 +12,7 @@ from partita.types.messages import AssistantMessage
 from partita.types.parts import DataPart, TextPart
 from tests.docs.blocks import all_blocks
 from tests.store.engines import in_a_file_and_on_a_server
-from tests.store.examples import ask, worked
+from tests.store.examples import tool_call_message, user_message
 from tests.store.old_rows import set_content
 from tests.tables import each_row
 
@@ -40,7 +40,7 @@ async def write(store: Store, statement: str) -> None:
 @in_a_file_and_on_a_server
 async def test_the_database_checks_roles_and_types_and_fills_in_ids_and_times(store: Store) -> None:
     await store.threads.create("t")
-    (first,) = await store.messages.save([ask("m1")], thread_id="t")
+    (first,) = await store.messages.save([user_message("m1")], thread_id="t")
     for bad in ({"role": "ghost", "type": "text"}, {"role": "user", "type": "v2"}):
         with pytest.raises(StoreError):
             await write(store, INSERT.format(**bad))
@@ -79,7 +79,7 @@ async def test_the_view_returns_any_text(store: Store, text: str, shown: str) ->
 @on_a_server
 async def test_text_that_is_not_json_is_a_json_string(store: Store) -> None:
     await store.threads.create("t")
-    await store.messages.save([ask("m1")], thread_id="t")
+    await store.messages.save([user_message("m1")], thread_id="t")
     for content in ("Just words.", '{"format":2,"parts":[{', ""):
         await set_content(store, "m1", content, "t")
         assert await rows(store, "SELECT content FROM message_contents") == [(content,)]
@@ -89,7 +89,7 @@ async def test_text_that_is_not_json_is_a_json_string(store: Store) -> None:
 async def test_contents_are_found_with_an_index(store: Store) -> None:
     await store.threads.create("t")
     data = AssistantMessage(id="m3", content=[DataPart(name="weather", data={"city": "Turku", "rain": True})])
-    await store.messages.save([ask("m1"), worked("m2"), data], thread_id="t")
+    await store.messages.save([user_message("m1"), tool_call_message("m2"), data], thread_id="t")
     wanted: dict[str, Json] = {
         "m2": {"parts": [{"type": "tool-call", "name": "measure", "input": {"what": "lighthouse"}}]},
         "m3": {"parts": [{"data": {"rain": True}}]},

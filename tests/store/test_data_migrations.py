@@ -25,7 +25,7 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, User
 from partita.types.parts import DataPart, FilePart, JsonOutput, ReasoningPart, SourceUrlPart, TextPart
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store
-from tests.store.examples import ask, worked
+from tests.store.examples import tool_call_message, user_message
 from tests.store.old_rows import (
     CALL,
     FILE,
@@ -374,7 +374,7 @@ async def test_a_message_that_was_changed_since_is_not_an_error(store: Store) ->
     migration = MIGRATIONS["plain-text"]
     await store.write(progress.start, migration.name, again=False)
     await store.write(runner.migrate_next, migration, 200, True)
-    await store.messages.save([ask("m", "Something else.")], thread_id="t1")
+    await store.messages.save([user_message("m", "Something else.")], thread_id="t1")
     (report,) = await migrate(store, ["plain-text"])
     assert (report.verified, report.wrong) == (1, 0)
 
@@ -382,7 +382,7 @@ async def test_a_message_that_was_changed_since_is_not_an_error(store: Store) ->
 async def test_large_values_are_not_moved(store: Store) -> None:
     await store.threads.create("t1")
     output = "word " * 10_000
-    await store.messages.save([worked("m", output=output)], thread_id="t1")
+    await store.messages.save([tool_call_message("m", output=output)], thread_id="t1")
     before = await everything(store, "updated_at")
     content = next(row for row in before["messages"] if "m" in row)[7]
     changed = content.replace('"parts":[', f'"parts":[{second(SOURCE)[21:-2]},', 1)

@@ -21,7 +21,7 @@ from partita.store.store import Store
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store, left_out
-from tests.store.examples import answer, ask, failed, worked
+from tests.store.examples import assistant_message, failed_call_message, tool_call_message, user_message
 from tests.store.old_rows import CALL, everything, second, without_checks
 from tests.tables import each_row
 
@@ -47,10 +47,17 @@ async def fill(store: Store) -> None:
     await store.threads.create("t1", title="The lighthouse", metadata={"topic": "height", "tags": []})
     await store.threads.create("t2")
     await store.messages.save(
-        [ask("m1"), worked("m2", output=LONG), failed("m3"), ask("m4"), answer("m5")], thread_id="t1"
+        [
+            user_message("m1"),
+            tool_call_message("m2", output=LONG),
+            failed_call_message("m3"),
+            user_message("m4"),
+            assistant_message("m5"),
+        ],
+        thread_id="t1",
     )
-    await store.messages.save([answer("m6", parent_id="m1")], thread_id="t1")
-    await store.messages.save([ask("m1")], thread_id="t2")
+    await store.messages.save([assistant_message("m6", parent_id="m1")], thread_id="t1")
+    await store.messages.save([user_message("m1")], thread_id="t2")
     await store.runs.open("t1", id="r1", agent="keeper")
     for _ in range(3):
         await store.logs.append("r1", [LogEntry(datetime.now(UTC), None, b"line")] * 2)
@@ -215,7 +222,7 @@ async def test_a_thread_that_is_created_again_has_its_messages(filled: Store) ->
     thread = await filled.threads.get("t1")
     assert thread is not None
     assert (thread.message_count, thread.active_leaf_id, thread.title) == (6, "m6", None)
-    await filled.messages.save([ask("m7")], thread_id="t1")
+    await filled.messages.save([user_message("m7")], thread_id="t1")
 
 
 UNREPAIRABLE: dict[str, tuple[Damage, str, str]] = {
@@ -307,11 +314,13 @@ OPEN = ToolCallPart(id="c8", name="ask", state="approval-requested", input={})
 async def test_open_calls_are_reported_unless_they_may_still_get_a_result(store: Store) -> None:
     await store.threads.create("t")
     await store.runs.open("t", id="r")
-    await store.messages.save([ask("a"), AssistantMessage(id="b", content=[OPEN], run_id="r")], thread_id="t")
+    await store.messages.save(
+        [user_message("a"), AssistantMessage(id="b", content=[OPEN], run_id="r")], thread_id="t"
+    )
     assert notices(await check_store(store)) == {}
     await store.runs.finish("r")
     assert notices(await check_store(store))["open-calls"] == 1
-    await store.messages.save([ask("c"), AssistantMessage(id="d", content=[OPEN])], thread_id="t")
+    await store.messages.save([user_message("c"), AssistantMessage(id="d", content=[OPEN])], thread_id="t")
     health = await check_store(store, repair=True)
     assert notices(health) == {"open-calls": 1, "repeated-calls": 1}
     assert health.healthy
@@ -371,13 +380,13 @@ async def test_only_the_rows_of_the_owner_of_a_scoped_store_are_checked(store: S
 
 async def fill_scoped(store: Store) -> None:
     await store.threads.create("t1", title="Mine")
-    await store.messages.save([ask("m1"), worked("m2")], thread_id="t1")
+    await store.messages.save([user_message("m1"), tool_call_message("m2")], thread_id="t1")
 
 
 async def test_without_full_a_sample_is_checked(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partita.store.doctor.doctor.SAMPLED_MESSAGES", 2)
     await store.threads.create("t")
-    await store.messages.save([ask(f"m{number}") for number in range(20)], thread_id="t")
+    await store.messages.save([user_message(f"m{number}") for number in range(20)], thread_id="t")
     await sql("UPDATE messages SET preview = 'x'")(store)
     assert problems(await check_store(store)) == {"derived": 2}
     assert problems(await check_store(store, full=True)) == {"derived": 20}
@@ -388,7 +397,7 @@ async def test_without_full_a_sample_is_checked(store: Store, monkeypatch: pytes
 
 async def test_all_findings_are_counted_and_a_hundred_returned(store: Store) -> None:
     await store.threads.create("t")
-    await store.messages.save([ask(f"m{number}") for number in range(450)], thread_id="t")
+    await store.messages.save([user_message(f"m{number}") for number in range(450)], thread_id="t")
     await without_constraints("UPDATE messages SET role = 'ghost'")(store)
     contents = result_of(await check_store(store), "contents")
     assert (contents.problems, len(contents.findings)) == (450, 100)
@@ -406,7 +415,7 @@ async def test_a_damaged_file_is_reported(tmp_path: Any) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await fill(store)
-        await store.messages.save([ask(f"x{number}", LONG) for number in range(20)], thread_id="t2")
+        await store.messages.save([user_message(f"x{number}", LONG) for number in range(20)], thread_id="t2")
     data = bytearray(path.read_bytes())
     middle = len(data) // 4096 // 2 * 4096
     data[middle : middle + 8192] = b"\xff" * 8192

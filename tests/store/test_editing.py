@@ -15,14 +15,28 @@ from partita.store.values import ConsumptionRecord, MessageFilter, ThreadFilter
 from partita.types.messages import Message
 from partita.types.parts import TextOutput
 from tests.canonical import messages as any_message
-from tests.store.examples import answer, ask, failed, with_output, worked
+from tests.store.examples import (
+    assistant_message,
+    failed_call_message,
+    tool_call_message,
+    tool_output_message,
+    user_message,
+)
 
 
 @pytest.fixture
 async def thread(store: Store) -> str:
     """Two questions with responses; the second response has a call."""
     await store.threads.create("t1", title="Towers")
-    await store.messages.save([ask("q1"), answer("a1"), ask("q2", "How old?"), worked("a2")], thread_id="t1")
+    await store.messages.save(
+        [
+            user_message("q1"),
+            assistant_message("a1"),
+            user_message("q2", "How old?"),
+            tool_call_message("a2"),
+        ],
+        thread_id="t1",
+    )
     return "t1"
 
 
@@ -37,7 +51,7 @@ async def assert_healthy(store: Store) -> None:
 
 
 async def test_the_edit_has_the_id_and_the_old_message_gets_another(store: Store, thread: str) -> None:
-    edited = await store.messages.edit(thread, ask("q2", "How wide?"))
+    edited = await store.messages.edit(thread, user_message("q2", "How wide?"))
     assert (edited.id, edited.parent_id, edited.seq) == ("q2", "a1", 5)
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2"]
     assert await store.messages.get(thread, "q2") == edited
@@ -45,21 +59,21 @@ async def test_the_edit_has_the_id_and_the_old_message_gets_another(store: Store
     assert [message.seq for message in everything] == [1, 2, 3, 4, 5]
     old, below = everything[2], everything[3]
     assert old.id not in ("q1", "a1", "q2", "a2")
-    assert (old.content, old.parent_id) == (ask("q2", "How old?").content, "a1")
-    assert (below.id, below.parent_id, below.content) == ("a2", old.id, worked("a2").content)
+    assert (old.content, old.parent_id) == (user_message("q2", "How old?").content, "a1")
+    assert (below.id, below.parent_id, below.content) == ("a2", old.id, tool_call_message("a2").content)
     await assert_healthy(store)
 
 
 async def test_the_old_branch_can_be_activated(store: Store, thread: str) -> None:
-    await store.messages.edit(thread, ask("q2", "How wide?"))
-    await store.messages.save([answer("wide", "Nine metres.")], thread_id=thread)
+    await store.messages.edit(thread, user_message("q2", "How wide?"))
+    await store.messages.save([assistant_message("wide", "Nine metres.")], thread_id=thread)
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2", "wide"]
     switched = await store.threads.switch_branch(thread, "a2")
     assert switched.active_leaf_id == "a2"
     way = await branch(store)
     assert [message.content for message in way[2:]] == [
-        ask("q2", "How old?").content,
-        worked("a2").content,
+        user_message("q2", "How old?").content,
+        tool_call_message("a2").content,
     ]
     assert [hit.message_id for hit in await store.search("old")] == [way[2].id]
     assert [hit.message_id for hit in await store.search("wide")] == ["q2"]
@@ -67,7 +81,7 @@ async def test_the_old_branch_can_be_activated(store: Store, thread: str) -> Non
 
 
 async def test_an_edit_of_the_first_message_is_a_second_root(store: Store, thread: str) -> None:
-    edited = await store.messages.edit(thread, ask("q1", "How many?"))
+    edited = await store.messages.edit(thread, user_message("q1", "How many?"))
     assert edited.parent_id is None
     assert [message.id for message in await branch(store)] == ["q1"]
     roots = [message for message in await branch(store, "all") if message.parent_id is None]
@@ -80,12 +94,12 @@ async def test_an_edit_of_the_first_message_is_a_second_root(store: Store, threa
 
 async def test_the_leaf_can_be_edited_repeatedly(store: Store, thread: str) -> None:
     for number in range(3):
-        await store.messages.edit(thread, answer("a2", f"Version {number}."))
+        await store.messages.edit(thread, assistant_message("a2", f"Version {number}."))
     everything = await branch(store, "all")
     assert len(everything) == 7
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2", "a2"]
     assert {message.parent_id for message in everything[3:]} == {"q2"}
-    assert everything[-1].content == answer("a2", "Version 2.").content
+    assert everything[-1].content == assistant_message("a2", "Version 2.").content
     found = await store.threads.get(thread)
     assert found is not None
     assert (found.active_leaf_id, found.message_count) == ("a2", 7)
@@ -93,8 +107,10 @@ async def test_the_leaf_can_be_edited_repeatedly(store: Store, thread: str) -> N
 
 
 async def test_a_message_of_an_inactive_branch_can_be_edited(store: Store, thread: str) -> None:
-    await store.messages.save([ask("other", parent_id="a1"), answer("end")], thread_id=thread)
-    await store.messages.edit(thread, ask("q2", "How wide?"))
+    await store.messages.save(
+        [user_message("other", parent_id="a1"), assistant_message("end")], thread_id=thread
+    )
+    await store.messages.edit(thread, user_message("q2", "How wide?"))
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2"]
     await assert_healthy(store)
 
@@ -108,7 +124,7 @@ async def test_runs_and_usage_stay_with_the_old_message(store: Store, thread: st
     stored = await store.messages.get(thread, "a2")
     assert stored is not None
     edited = await store.messages.edit(
-        thread, replace(stored, content=answer("a2", "Old.").content, run_id=run.id)
+        thread, replace(stored, content=assistant_message("a2", "Old.").content, run_id=run.id)
     )
     assert edited.run_id is None
     old = next(message for message in await branch(store, "all") if message.seq == stored.seq)
@@ -122,10 +138,10 @@ async def test_runs_and_usage_stay_with_the_old_message(store: Store, thread: st
 
 
 async def test_large_values_and_counters_are_updated(store: Store, thread: str) -> None:
-    large = with_output("big", TextOutput("word " * 20_000))
-    await store.messages.save([large, failed("bad")], thread_id=thread)
-    await store.messages.edit(thread, replace(large, content=failed("big").content))
-    await store.messages.edit(thread, answer("bad", "It went well."))
+    large = tool_output_message("big", TextOutput("word " * 20_000))
+    await store.messages.save([large, failed_call_message("bad")], thread_id=thread)
+    await store.messages.edit(thread, replace(large, content=failed_call_message("big").content))
+    await store.messages.edit(thread, assistant_message("bad", "It went well."))
     everything = await branch(store, "all")
     assert large.content in [message.content for message in everything]
     assert len(await store.threads.list(ThreadFilter(has_errors=True))) == 1
@@ -134,23 +150,23 @@ async def test_large_values_and_counters_are_updated(store: Store, thread: str) 
 
 async def test_other_threads_are_not_changed(store: Store, thread: str) -> None:
     await store.threads.create("t2")
-    await store.messages.save([ask("q1"), ask("q2")], thread_id="t2")
+    await store.messages.save([user_message("q1"), user_message("q2")], thread_id="t2")
     await store.scoped("ada").threads.create("t1")
-    await store.scoped("ada").messages.save([ask("q1"), ask("q2")], thread_id="t1")
+    await store.scoped("ada").messages.save([user_message("q1"), user_message("q2")], thread_id="t1")
     before = await branch(store, "all", "t2"), await branch(store.scoped("ada"), "all")
-    await store.scoped("").messages.edit(thread, ask("q2", "How wide?"))
+    await store.scoped("").messages.edit(thread, user_message("q2", "How wide?"))
     assert (await branch(store, "all", "t2"), await branch(store.scoped("ada"), "all")) == before
-    await store.scoped("ada").messages.edit("t1", ask("q2", "Mine."))
+    await store.scoped("ada").messages.edit("t1", user_message("q2", "Mine."))
     assert len(await branch(store.scoped(""), "all")) == 5
     assert len(await branch(store.scoped("ada"), "all")) == 3
 
 
 async def test_messages_of_other_owners_are_not_found(store: Store, thread: str) -> None:
     for edit in (
-        store.scoped("bob").messages.edit(thread, ask("q2")),
-        store.messages.edit(thread, ask("q2", resource_id="bob")),
-        store.messages.edit(thread, ask("nobody")),
-        store.messages.edit("nowhere", ask("q2")),
+        store.scoped("bob").messages.edit(thread, user_message("q2")),
+        store.messages.edit(thread, user_message("q2", resource_id="bob")),
+        store.messages.edit(thread, user_message("nobody")),
+        store.messages.edit("nowhere", user_message("q2")),
     ):
         with pytest.raises(NotFoundError):
             await edit
@@ -159,7 +175,7 @@ async def test_messages_of_other_owners_are_not_found(store: Store, thread: str)
 
 async def test_a_message_without_an_id_is_an_error(store: Store, thread: str) -> None:
     with pytest.raises(StoreError):
-        await store.messages.edit(thread, ask(""))
+        await store.messages.edit(thread, user_message(""))
 
 
 @pytest.mark.parametrize("status", ["running", "pending"])
@@ -168,10 +184,10 @@ async def test_a_thread_with_an_active_run_cannot_be_edited(
 ) -> None:
     run = await store.runs.open(thread, status=status)
     with pytest.raises(BusyError, match=run.id):
-        await store.messages.edit(thread, ask("q2", "How wide?"))
+        await store.messages.edit(thread, user_message("q2", "How wide?"))
     assert len(await branch(store, "all")) == 4
     await store.runs.cancel(run.id)
-    await store.messages.edit(thread, ask("q2", "How wide?"))
+    await store.messages.edit(thread, user_message("q2", "How wide?"))
 
 
 _ids = st.sampled_from([f"m{number}" for number in range(5)])

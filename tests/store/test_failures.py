@@ -19,7 +19,7 @@ from partita.store.connection import open_store
 from partita.store.doctor.doctor import check_store
 from partita.store.engines.driver_errors import SQLITE, store_error
 from partita.store.store import Store
-from tests.store.examples import ask
+from tests.store.examples import user_message
 from tests.store.running import raws
 from tests.store.workers import PROCESSES, fill_as_nobody, fill_with_a_limit, started
 from tests.tables import each_row
@@ -43,7 +43,7 @@ async def small(tmp_path: Path) -> AsyncIterator[Store]:
     """A store whose disk is nearly full."""
     async with open_store(tmp_path / "store.db") as store:
         await store.threads.create("t1")
-        await store.messages.save([ask("before")], thread_id="t1")
+        await store.messages.save([user_message("before")], thread_id="t1")
         await store.engine.autocommit(
             lambda connection: pages(connection, 0)
         )  # its current pages and no more
@@ -58,7 +58,9 @@ def pages(connection: Connection, most: int) -> None:
 @pytest.mark.parametrize("writers", [1, 20])
 async def test_a_full_disk_is_an_error_until_there_is_space(small: Store, writers: int) -> None:
     """Writers that commit alone or together all get the error. Later writes succeed."""
-    attempts = (small.messages.save([ask(f"m{n}", "x" * 9000)], thread_id="t1") for n in range(writers))
+    attempts = (
+        small.messages.save([user_message(f"m{n}", "x" * 9000)], thread_id="t1") for n in range(writers)
+    )
     for error in await asyncio.gather(*attempts, return_exceptions=True):
         assert isinstance(error, UnavailableError)
         assert error.what == "the disk is full"
@@ -66,7 +68,7 @@ async def test_a_full_disk_is_an_error_until_there_is_space(small: Store, writer
         assert "free some space" in error.hint
     assert [message.id for message in await small.messages.list("t1")] == ["before"]
     await small.engine.autocommit(lambda connection: pages(connection, 100_000))
-    await small.messages.save([ask("after")], thread_id="t1")
+    await small.messages.save([user_message("after")], thread_id="t1")
     assert [message.id for message in await small.messages.list("t1")] == ["before", "after"]
     assert (await check_store(small, full=True)).healthy
 
@@ -100,7 +102,7 @@ async def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
     assert error_of(fill_with_a_limit, path).startswith("UnavailableError the disk ")
     async with open_store(path) as store:
         assert (await check_store(store, full=True)).healthy
-        await store.messages.save([ask("after")], thread_id="t1")
+        await store.messages.save([user_message("after")], thread_id="t1")
 
 
 @pytest.fixture
@@ -166,11 +168,11 @@ async def test_a_file_that_another_process_has_locked(tmp_path: Path) -> None:
         async with open_store(path, patience=0.2) as store:
             other.execute("BEGIN EXCLUSIVE")
             with pytest.raises(UnavailableError, match="another process has locked the store") as caught:
-                await store.messages.save([ask("m1")], thread_id="t1")
+                await store.messages.save([user_message("m1")], thread_id="t1")
             assert caught.value.where == str(path)
             assert await store.threads.count() == 1  # readers do not wait for a writer
             other.execute("COMMIT")
-            await store.messages.save([ask("m1")], thread_id="t1")
+            await store.messages.save([user_message("m1")], thread_id="t1")
 
 
 async def test_a_new_file_that_another_process_has_locked(tmp_path: Path) -> None:
@@ -261,7 +263,7 @@ async def long_store(folder: Path) -> Path:
     path = folder / "store.db"
     await new_store(path)
     async with open_store(path) as store:
-        await store.messages.save([ask(f"m{n}", f"{n} " * 500) for n in range(400)], thread_id="t1")
+        await store.messages.save([user_message(f"m{n}", f"{n} " * 500) for n in range(400)], thread_id="t1")
     return path
 
 
@@ -294,9 +296,9 @@ async def test_a_closed_store_refuses_all_operations(url: str) -> None:
 
 async def test_statements_that_are_not_allowed_in_a_transaction(store: Store) -> None:
     await store.threads.create("t1")
-    await store.messages.save([ask("m1")], thread_id="t1")
+    await store.messages.save([user_message("m1")], thread_id="t1")
     await store.compact()
-    await store.messages.save([ask("m2")], thread_id="t1")
+    await store.messages.save([user_message("m2")], thread_id="t1")
     assert [message.seq for message in await store.messages.list("t1")] == [1, 2]
 
 
@@ -346,7 +348,7 @@ async def test_an_open_file_that_is_deleted_is_an_error(replaced: bool) -> None:
                     pass
             for attempt in (
                 store.threads.create("t2"),
-                store.messages.save([ask("lost")], thread_id="t1"),
+                store.messages.save([user_message("lost")], thread_id="t1"),
                 store.threads.list(),
             ):
                 with pytest.raises(UnavailableError, match="deleted or replaced") as caught:

@@ -21,7 +21,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import TextOutput, TextPart
 from partita.types.threads import Thread
 from tests.store.emptying import in_empty_store, left_out
-from tests.store.examples import ask, worked
+from tests.store.examples import tool_call_message, user_message
 from tests.store.running import raws
 from tests.tables import each_row
 
@@ -204,7 +204,7 @@ async def test_search(store: Store) -> None:
     """Any query finds words or nothing; characters between words do not hide them."""
     await store.threads.create("t1", title="Lights")
     await store.messages.save(
-        [ask(f"m{n}", f"lantern {text} harbour") for n, text in enumerate(DISTINCT)], thread_id="t1"
+        [user_message(f"m{n}", f"lantern {text} harbour") for n, text in enumerate(DISTINCT)], thread_id="t1"
     )
     for text in (*DISTINCT[::3], *UNSTORABLE):
         for query in (text, f"{text} harbour", f'"{text}"', f"-{text}", f"{text}*", f"zebra {text}"):
@@ -277,17 +277,19 @@ CALLS: Lists = {
     "list_threads label": lambda store, text: store.threads.list(ThreadFilter(metadata={text: text})),
     "scoped": lambda store, text: store.scoped(text).threads.count(),
     "scoped write": lambda store, text: store.scoped(text).threads.create(),
-    "save_messages id": lambda store, text: store.messages.save([ask(text)], thread_id="t1"),
-    "save_messages thread": lambda store, text: store.messages.save([ask("m")], thread_id=text),
+    "save_messages id": lambda store, text: store.messages.save([user_message(text)], thread_id="t1"),
+    "save_messages thread": lambda store, text: store.messages.save([user_message("m")], thread_id=text),
     "save_messages parent": lambda store, text: store.messages.save(
-        [ask("m", parent_id=text)], thread_id="t1"
+        [user_message("m", parent_id=text)], thread_id="t1"
     ),
-    "save_messages run": lambda store, text: store.messages.save([ask("m", run_id=text)], thread_id="t1"),
+    "save_messages run": lambda store, text: store.messages.save(
+        [user_message("m", run_id=text)], thread_id="t1"
+    ),
     "save_messages owner": lambda store, text: store.messages.save(
-        [ask("m", resource_id=text)], thread_id="t1"
+        [user_message("m", resource_id=text)], thread_id="t1"
     ),
     "save_messages tool": lambda store, text: store.messages.save(
-        [worked("w", tool=text, call=text, output=text)], thread_id="t1"
+        [tool_call_message("w", tool=text, call=text, output=text)], thread_id="t1"
     ),
     "get_message": lambda store, text: store.messages.get("t1", text),
     "get_message thread": lambda store, text: store.messages.get(text, "m1"),
@@ -340,7 +342,7 @@ async def test_every_argument_is_harmless(store: Store, texts: tuple[str, ...]) 
     """Each call succeeds or is refused; afterwards all tables and the old rows exist."""
     before = await tables(store)
     await store.threads.create("t1")
-    await store.messages.save([ask("m1")], thread_id="t1")
+    await store.messages.save([user_message("m1")], thread_id="t1")
     await store.runs.open("t1", id="r1")
     for name, call in CALLS.items():
         for text in texts:
@@ -359,7 +361,7 @@ async def test_unstorable_text_is_escaped_in_json_or_refused(store: Store, text:
     thread = await store.threads.get("t1")
     assert thread is not None
     assert thread.metadata == {text: text}
-    message = worked("m1", output=text)
+    message = tool_call_message("m1", output=text)
     await store.messages.save([message], thread_id="t1")
     stored = await store.messages.get("t1", "m1")
     assert stored is not None

@@ -19,7 +19,7 @@ from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.types.chunks import MessageStart, TextDelta
 
-from .examples import answer, worked
+from .examples import assistant_message, tool_call_message
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OWN_LOG = [
@@ -83,10 +83,10 @@ async def test_the_log_of_a_run_has_the_start_of_a_message(store: Store, sealed:
 @SEALED
 async def test_an_imported_log_is_searched_for_markers(store: Store, sealed: bool) -> None:
     run = await logged(store, IMPORTED_LOG, sealed=sealed)
-    markers = content_markers(worked("w1"))
+    markers = content_markers(tool_call_message("w1"))
     assert await store.read(by_content, run, markers) == [1, 3, 4]
     assert await store.read(by_content, run, markers, Position(1)) == [3, 4]
-    assert await store.read(by_content, run, content_markers(answer("nobody", "Short."))) == []
+    assert await store.read(by_content, run, content_markers(assistant_message("nobody", "Short."))) == []
 
 
 @SEALED

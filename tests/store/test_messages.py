@@ -26,7 +26,7 @@ from partita.types.parts import DataPart, TextOutput, TextPart, ToolResultPart
 from partita.types.value import Extra
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store
-from tests.store.examples import answer, ask, failed, worked
+from tests.store.examples import assistant_message, failed_call_message, tool_call_message, user_message
 from tests.tables import each_row
 
 
@@ -46,7 +46,9 @@ def ids(messages: object) -> list[str]:
 
 
 async def test_messages_are_read_as_they_were_stored(store: Store, thread: str) -> None:
-    saved = await store.messages.save([ask("m1"), worked("m2"), failed("m3")], thread_id=thread)
+    saved = await store.messages.save(
+        [user_message("m1"), tool_call_message("m2"), failed_call_message("m3")], thread_id=thread
+    )
     assert [message.seq for message in saved] == [1, 2, 3]
     assert [message.parent_id for message in saved] == [None, "m1", "m2"]
     assert (await store.messages.list(thread)).items == saved
@@ -59,21 +61,27 @@ async def test_messages_are_read_as_they_were_stored(store: Store, thread: str) 
 
 async def test_messages_are_ordered_by_arrival_and_not_by_time(store: Store, thread: str) -> None:
     late, early = datetime(2030, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC)
-    await store.messages.save([ask("m1", created_at=late)], thread_id=thread)
-    await store.messages.save([answer("m2", created_at=early), ask("m3", created_at=early)], thread_id=thread)
+    await store.messages.save([user_message("m1", created_at=late)], thread_id=thread)
+    await store.messages.save(
+        [assistant_message("m2", created_at=early), user_message("m3", created_at=early)], thread_id=thread
+    )
     assert ids(await store.messages.list(thread)) == ["m1", "m2", "m3"]
 
 
 async def test_a_message_with_a_known_id_is_updated(store: Store, thread: str) -> None:
-    saved = await store.messages.save([ask("m1"), answer("m2"), ask("m3")], thread_id=thread)
-    again = (await store.messages.save([answer("m2", "Forty-one.")], thread_id=thread))[0]
+    saved = await store.messages.save(
+        [user_message("m1"), assistant_message("m2"), user_message("m3")], thread_id=thread
+    )
+    again = (await store.messages.save([assistant_message("m2", "Forty-one.")], thread_id=thread))[0]
     assert (again.seq, again.created_at, again.parent_id) == (2, saved[1].created_at, "m1")
     assert (await store.messages.list(thread)).items == (saved[0], again, saved[2])
     assert (await store.threads.get(thread)).message_count == 3  # type: ignore[union-attr]
 
 
 async def test_the_later_of_two_messages_with_one_id_is_stored(store: Store, thread: str) -> None:
-    await store.messages.save([ask("m1", "a"), answer("m2"), ask("m1", "b")], thread_id=thread)
+    await store.messages.save(
+        [user_message("m1", "a"), assistant_message("m2"), user_message("m1", "b")], thread_id=thread
+    )
     page = await store.messages.list(thread)
     assert [(m.id, m.seq) for m in page] == [("m1", 1), ("m2", 2)]
     assert page.items[0].content.parts == (TextPart("b"),)
@@ -81,27 +89,35 @@ async def test_the_later_of_two_messages_with_one_id_is_stored(store: Store, thr
 
 async def test_messages_are_saved_all_or_none(store: Store, thread: str) -> None:
     with pytest.raises(StoreError, match="NUL"):
-        await store.messages.save([ask("m1"), answer("nul\x00")], thread_id=thread)
+        await store.messages.save([user_message("m1"), assistant_message("nul\x00")], thread_id=thread)
     with pytest.raises(NotFoundError, match="nowhere"):
-        await store.messages.save([ask("m1", thread_id=thread), ask("m2", thread_id="nowhere")])
+        await store.messages.save(
+            [user_message("m1", thread_id=thread), user_message("m2", thread_id="nowhere")]
+        )
     assert len(await store.messages.list(thread)) == 0
 
 
 async def test_a_message_is_saved_in_its_thread(store: Store) -> None:
     await store.threads.create("a")
     await store.threads.create("b")
-    await store.messages.save([ask("m1", thread_id="b"), ask("m1", thread_id="a"), ask("m2", thread_id="b")])
+    await store.messages.save(
+        [
+            user_message("m1", thread_id="b"),
+            user_message("m1", thread_id="a"),
+            user_message("m2", thread_id="b"),
+        ]
+    )
     assert ids(await store.messages.list("a")) == ["m1"]
     assert ids(await store.messages.list("b")) == ["m1", "m2"]
     with pytest.raises(StoreError, match="thread id"):
-        await store.messages.save([ask("m3")])
+        await store.messages.save([user_message("m3")])
 
 
 async def test_a_message_of_another_thread_is_refused(store: Store, thread: str) -> None:
-    mine = await store.messages.save([ask("m1")], thread_id=thread)
-    other = ask("m1", "Moved?", thread_id="elsewhere")
+    mine = await store.messages.save([user_message("m1")], thread_id=thread)
+    other = user_message("m1", "Moved?", thread_id="elsewhere")
     for write in (
-        store.messages.save([ask("m0"), other], thread_id=thread),
+        store.messages.save([user_message("m0"), other], thread_id=thread),
         store.runs.start_turn(thread, [other]),
         store.messages.edit(thread, other),
     ):
@@ -184,7 +200,7 @@ UNREADABLE = {
 @each_row("case", UNREADABLE.values(), ids=UNREADABLE)
 async def test_an_unreadable_message_is_refused(store: Store, thread: str, case: Refused) -> None:
     for write in (
-        store.messages.save([ask("m0"), case.message], thread_id=thread),
+        store.messages.save([user_message("m0"), case.message], thread_id=thread),
         store.runs.start_turn(thread, [case.message]),
     ):
         with pytest.raises(StoreError) as refused:
@@ -199,7 +215,7 @@ async def test_unreadable_metadata_is_refused(store: Store, thread: str) -> None
     for write in (
         store.threads.create("t2", metadata=never),
         store.runs.open(thread, metadata=never),
-        store.runs.start_turn(thread, [ask("m1")], metadata=never),
+        store.runs.start_turn(thread, [user_message("m1")], metadata=never),
     ):
         with pytest.raises(StoreError) as refused:
             await write
@@ -228,9 +244,11 @@ async def fill(store: Store, thread: str) -> None:
     for number in range(5):
         moment = START + timedelta(hours=number)
         internal = number == 3
-        messages.append(ask(f"q{number}", created_at=moment, internal=internal))
+        messages.append(user_message(f"q{number}", created_at=moment, internal=internal))
         messages.append(
-            (worked if number == 1 else answer)(f"a{number}", created_at=moment, internal=internal)
+            (tool_call_message if number == 1 else assistant_message)(
+                f"a{number}", created_at=moment, internal=internal
+            )
         )
     messages[8] = SystemMessage(
         id="notice", content="compacted", type="event", created_at=messages[8].created_at
@@ -311,7 +329,7 @@ async def test_messages_of_an_unknown_thread(store: Store, thread: str) -> None:
 
 
 async def test_a_part_can_be_changed(store: Store, thread: str) -> None:
-    await store.messages.save([worked("m1")], thread_id=thread)
+    await store.messages.save([tool_call_message("m1")], thread_id=thread)
     changed = await store.messages.update_part(thread, "m1", 2, TextPart("It is 42 metres tall."))
     assert changed.content.parts[2] == TextPart("It is 42 metres tall.")
     assert await store.messages.get(thread, "m1") == changed
@@ -322,7 +340,10 @@ async def test_a_part_can_be_changed(store: Store, thread: str) -> None:
 
 
 async def test_a_thread_is_consistent_after_deleting_messages(store: Store, thread: str) -> None:
-    await store.messages.save([ask("m1"), failed("m2"), ask("m3"), answer("m4")], thread_id=thread)
+    await store.messages.save(
+        [user_message("m1"), failed_call_message("m2"), user_message("m3"), assistant_message("m4")],
+        thread_id=thread,
+    )
     assert await store.messages.delete(thread, ["m2", "m4", "unknown"]) == 2
     left = await store.messages.list(thread)
     assert [(m.id, m.seq, m.parent_id) for m in left] == [("m1", 1, None), ("m3", 3, "m1")]
@@ -330,7 +351,7 @@ async def test_a_thread_is_consistent_after_deleting_messages(store: Store, thre
     assert found is not None
     assert (found.message_count, found.active_leaf_id) == (2, "m3")
     assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=True))] == []
-    new = (await store.messages.save([answer("m5")], thread_id=thread))[0]
+    new = (await store.messages.save([assistant_message("m5")], thread_id=thread))[0]
     assert (new.seq, new.parent_id) == (5, "m3")
 
 

@@ -15,7 +15,7 @@ from partita.types.json import Json
 from partita.types.messages import AssistantMessage, Message, UserContent, UserMessage, text_of
 from partita.types.parts import TextPart
 
-from .examples import ask
+from .examples import user_message
 
 NOON = datetime(2026, 2, 3, 12, tzinfo=UTC)
 
@@ -90,7 +90,7 @@ async def test_numbered_pages_of_threads(store: Store, ada: Store) -> None:
     assert await listed(store, filter=ThreadFilter(resource_id="ada"), order="asc") == (["t1", "t2"], 2)
     assert await listed(store, filter=ThreadFilter(metadata={"topic": "lamps"})) == (["t3", "t1"], 2)
     await ada.threads.set_title("t2", "Lamps")  # which says nothing in it
-    await ada.messages.save([ask("m9", "And now?")], thread_id="t1")
+    await ada.messages.save([user_message("m9", "And now?")], thread_id="t1")
     assert await listed(store, by="updated_at") == (["t1", "t3", "t2"], 3)
 
 

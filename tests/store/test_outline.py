@@ -13,7 +13,7 @@ from partita.types.codec import encode
 from partita.types.messages import AssistantMessage
 from tests.tables import each_row
 
-from .examples import answer, ask, worked
+from .examples import assistant_message, tool_call_message, user_message
 from .ledger import record_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -25,16 +25,16 @@ async def branches(store: Store) -> None:
     store.clock = lambda: NOON
     await store.threads.create("t1")
     said = [
-        ask("m1", created_at=NOON - timedelta(hours=1)),
-        answer("a1", "Ein Leuchtturm, älter als das Fest: 🗼", parent_id="m1"),
-        answer("a2", parent_id="m1"),
+        user_message("m1", created_at=NOON - timedelta(hours=1)),
+        assistant_message("a1", "Ein Leuchtturm, älter als das Fest: 🗼", parent_id="m1"),
+        assistant_message("a2", parent_id="m1"),
         AssistantMessage(id="i1", content="Route it.", internal=True, parent_id="a2"),
-        worked("w1", parent_id="i1"),
+        tool_call_message("w1", parent_id="i1"),
     ]
     await store.messages.save(said, thread_id="t1")
     bob = store.scoped("bob")
     await bob.threads.create("t2")
-    await bob.messages.save([ask("m1"), answer("b1")], thread_id="t2")
+    await bob.messages.save([user_message("m1"), assistant_message("b1")], thread_id="t2")
 
 
 async def of(store: Store, **options: Any) -> Outline:
@@ -73,7 +73,7 @@ async def test_the_size_is_in_bytes(store: Store) -> None:
 async def test_a_changed_message_has_another_version(store: Store) -> None:
     before = {row.id: row.version for row in (await of(store)).rows}
     store.clock = lambda: NOON + timedelta(microseconds=1)
-    await store.messages.save([answer("a2", "Fifty metres.")], thread_id="t1")
+    await store.messages.save([assistant_message("a2", "Fifty metres.")], thread_id="t1")
     after = {row.id: row.version for row in (await of(store)).rows}
     assert {name for name in before if before[name] != after[name]} == {"a2"}
 
@@ -84,14 +84,14 @@ async def test_siblings_of_messages(store: Store, options: dict[str, Any], shown
 
 
 async def test_siblings_of_roots(store: Store) -> None:
-    await store.messages.save([ask("m2", "Or the tower?", parent_id="")], thread_id="t1")
+    await store.messages.save([user_message("m2", "Or the tower?", parent_id="")], thread_id="t1")
     found = await of(store)
     assert [row.id for row in found.rows] == ["m2"]
     assert found.siblings == {"m2": ["m1", "m2"]}
 
 
 async def test_a_cycle_of_parents_ends_the_path(store: Store) -> None:
-    await store.messages.save([ask("m1", parent_id="w1")], thread_id="t1")
+    await store.messages.save([user_message("m1", parent_id="w1")], thread_id="t1")
     assert {row.id for row in (await of(store, through="a2")).rows} == {"m1", "a2", "w1"}
 
 

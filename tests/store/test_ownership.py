@@ -12,7 +12,7 @@ from partita.store.store import Store
 from partita.store.values import MessageFilter, PartFilter, RunFilter, SearchFilter, Source, ThreadFilter
 from partita.types.parts import TextOutput, TextPart
 from partita.types.threads import Run, Thread
-from tests.store.examples import ask, failed, with_output, worked
+from tests.store.examples import failed_call_message, tool_call_message, tool_output_message, user_message
 from tests.tables import each_row
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -25,7 +25,12 @@ async def ada(store: Store) -> Store:
     mine = store.scoped("ada")
     await mine.threads.create("t1", title="Ada's vault", agent="claude", project="vault")
     await mine.messages.save(
-        [ask("m1", SECRET), worked("m2"), failed("m3"), with_output("m4", TextOutput(SECRET * 2000))],
+        [
+            user_message("m1", SECRET),
+            tool_call_message("m2"),
+            failed_call_message("m3"),
+            tool_output_message("m4", TextOutput(SECRET * 2000)),
+        ],
         thread_id="t1",
     )
     await mine.runs.open("t1", id="r1", lease_owner="worker", lease_seconds=60)
@@ -48,9 +53,9 @@ async def blob_url(ada: Store) -> str:
 NOT_FOUND: dict[str, Callable[[Store], Awaitable[Any]]] = {
     "list messages": lambda store: store.messages.list("t1"),
     "list around": lambda store: store.messages.around("t1", "m1"),
-    "save messages": lambda store: store.messages.save([ask("m1", "mine now")], thread_id="t1"),
+    "save messages": lambda store: store.messages.save([user_message("m1", "mine now")], thread_id="t1"),
     "save messages as ada": lambda store: store.messages.save(
-        [ask("m1", "x", resource_id="ada")], thread_id="t1"
+        [user_message("m1", "x", resource_id="ada")], thread_id="t1"
     ),
     "update part": lambda store: store.messages.update_part("t1", "m1", 0, TextPart("mine now")),
     "delete messages": lambda store: store.messages.delete("t1", ["m1"]),
@@ -138,10 +143,10 @@ async def test_blobs_belong_to_one_owner(ada: Store, bob: Store) -> None:
             await attempt(url)
     # A reference to a blob of another owner stays text, and is never replaced by its content.
     await bob.threads.create("t1")
-    await bob.messages.save([with_output("m1", TextOutput(f"{url}#text"))], thread_id="t1")
+    await bob.messages.save([tool_output_message("m1", TextOutput(f"{url}#text"))], thread_id="t1")
     found = await bob.messages.get("t1", "m1")
     assert found is not None
-    assert found.content == with_output("m1", TextOutput(f"{url}#text")).content
+    assert found.content == tool_output_message("m1", TextOutput(f"{url}#text")).content
 
 
 async def test_a_run_of_another_owner_cannot_be_followed(ada: Store, bob: Store) -> None:
@@ -152,7 +157,7 @@ async def test_a_run_of_another_owner_cannot_be_followed(ada: Store, bob: Store)
 
 async def test_the_same_ids_of_two_owners_are_different_rows(ada: Store, bob: Store) -> None:
     await bob.threads.create("t1", title="Bob's own")
-    await bob.messages.save([ask("m1", "hello")], thread_id="t1")
+    await bob.messages.save([user_message("m1", "hello")], thread_id="t1")
     assert (await bob.search("vault")).items == ()
     theirs = await ada.messages.get("t1", "m1")
     assert theirs is not None
@@ -166,7 +171,7 @@ async def test_a_store_without_an_owner_has_all_rows(store: Store, ada: Store, b
     assert {(t.id, t.resource_id) for t in await store.threads.list()} == {("t1", "ada"), ("t2", "bob")}
     assert len(await store.messages.list("t1")) == 4
     assert [t.id for t in await store.threads.list(ThreadFilter(resource_id="bob"))] == ["t2"]
-    await store.messages.save([ask("m9", "from above")], thread_id="t1")
+    await store.messages.save([user_message("m9", "from above")], thread_id="t1")
     found = await ada.messages.get("t1", "m9")
     assert found is not None
     assert found.resource_id == "ada"

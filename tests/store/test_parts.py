@@ -12,7 +12,7 @@ from partita.store.values import PartFilter
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import InterruptedOutput, TextOutput, TextPart
-from tests.store.examples import ask, failed, worked
+from tests.store.examples import failed_call_message, tool_call_message, user_message
 from tests.tables import each_row
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -22,8 +22,10 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 async def filled(store: Store) -> Store:
     await store.threads.create("a", agent="claude", project="alpha")
     await store.threads.create("b", agent="codex", project="beta")
-    await store.messages.save([ask("m1"), worked("m2", call="c2"), failed("m3")], thread_id="a")
-    sub = worked("inner", tool="dig", call="c-inner")
+    await store.messages.save(
+        [user_message("m1"), tool_call_message("m2", call="c2"), failed_call_message("m3")], thread_id="a"
+    )
+    sub = tool_call_message("inner", tool="dig", call="c-inner")
     nested = AssistantMessage(
         id="m1",
         content=[
@@ -101,7 +103,7 @@ async def test_parts_have_durations_and_errors(filled: Store) -> None:
 
 
 async def test_times_are_kept_when_the_message_changes(filled: Store) -> None:
-    await filled.messages.save([worked("m2", call="c2", output="changed")], thread_id="a")
+    await filled.messages.save([tool_call_message("m2", call="c2", output="changed")], thread_id="a")
     (part,) = await filled.messages.find_parts(PartFilter(tool="measure", has_error=False))
     assert part.duration == timedelta(seconds=5)
 
@@ -152,7 +154,7 @@ async def test_derived_data_can_be_rebuilt(filled: Store) -> None:
 async def test_the_end_of_a_run_writes_the_times_of_its_calls(store: Store) -> None:
     await store.threads.create("t")
     run = await store.runs.open("t")
-    await store.messages.save([worked("m1", call="c1", run_id=run.id)], thread_id="t")
+    await store.messages.save([tool_call_message("m1", call="c1", run_id=run.id)], thread_id="t")
     log = [
         LogEntry(START, ToolInputAvailable("c1", "measure", {})),
         LogEntry(START + timedelta(seconds=7), ToolOutputAvailable("c1", "41 m")),

@@ -14,7 +14,7 @@ from partita.store.backup.backup import create_backup
 from partita.store.connection import open_store
 from partita.store.doctor.doctor import check_store
 from partita.store.engines.location import default_path
-from tests.store.examples import ask
+from tests.store.examples import user_message
 from tests.store.test_connection import later, with_message
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no file modes")
@@ -36,7 +36,7 @@ def modes(folder: Path) -> dict[str, int]:
 async def test_a_store_and_its_write_ahead_log_are_created_for_the_owner_alone(tmp_path: Path) -> None:
     async with open_store(tmp_path / "new" / "inner" / "store.db") as store:
         await store.threads.create("t1")
-        await store.messages.save([ask("m1")], thread_id="t1")
+        await store.messages.save([user_message("m1")], thread_id="t1")
         assert modes(tmp_path) == {
             "new": 0o700,
             "new/inner": 0o700,

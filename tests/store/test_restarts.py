@@ -20,7 +20,7 @@ from partita.types.json import JsonObject
 from tests.sampling import FULL
 from tests.store.chaos import WRITERS, append_to_runs, save_batches
 from tests.store.chaos_checks import check_work
-from tests.store.examples import ask
+from tests.store.examples import user_message
 from tests.store.running import raws
 from tests.store.server import Cut, Server, proxy_to, running_server
 
@@ -157,7 +157,7 @@ async def test_the_end_of_the_patience_is_an_error_and_the_store_recovers(server
         line.take_down()
         attempts: list[Callable[[], Awaitable[object]]] = [
             store.threads.count,
-            lambda: store.messages.save([ask("m1")], thread_id="t1"),
+            lambda: store.messages.save([user_message("m1")], thread_id="t1"),
             lambda: store.logs.append(run.id, raws(b"lost")),
             store.compact,
         ]
@@ -167,7 +167,7 @@ async def test_the_end_of_the_patience_is_an_error_and_the_store_recovers(server
             assert caught.value.where == url.replace("postgres:@", "postgres@")
             assert caught.value.hint == "is it running, and reachable from here?"
         line.bring_up()
-        await store.messages.save([ask("m2")], thread_id="t1")
+        await store.messages.save([user_message("m2")], thread_id="t1")
         assert [message.id for message in await store.messages.list("t1")] == ["m2"]
 
 

@@ -24,7 +24,7 @@ from partita.types.parts import (
     ToolState,
 )
 from tests.store.engines import in_memory_and_in_a_file
-from tests.store.examples import answer, ask
+from tests.store.examples import assistant_message, user_message
 from tests.store.ledger import NOON, record_of, sums
 from tests.tables import each_row
 
@@ -59,19 +59,19 @@ async def filled(store: Store) -> Store:
     first = message_with_calls(
         "m2", NOON, call("c1", "task", None, inner), call("c2", "run", ErrorTextOutput("broke"))
     )
-    await store.messages.save([ask("m1", created_at=NOON), first], thread_id="red")
+    await store.messages.save([user_message("m1", created_at=NOON), first], thread_id="red")
     await store.messages.save(
         [
-            ask("m1", created_at=NOON),
+            user_message("m1", created_at=NOON),
             first,
             message_with_calls("m3", NOON + DAY, call("c3", "run", ExecutionDeniedOutput())),
-            answer("note", internal=True, created_at=NOON + 5 * DAY),
+            assistant_message("note", internal=True, created_at=NOON + 5 * DAY),
         ],
         thread_id="fork",
     )
     stopped = call("c4", "run", InterruptedOutput("aborted")), call("c5", "run", InterruptedOutput("timeout"))
     await store.messages.save([message_with_calls("b1", NOON + DAY, *stopped)], thread_id="blue")
-    await store.messages.save([ask("p1", created_at=NOON)], thread_id="plain")
+    await store.messages.save([user_message("p1", created_at=NOON)], thread_id="plain")
     await store.usage.record(
         [
             record_of("red", "a", 10, message_id="m2", model="large", cost=1.0, cached_input_tokens=60),
@@ -284,7 +284,7 @@ async def test_calls_without_a_response_in_the_ledger_are_counted_in_their_threa
 
 async def test_usage_after_midnight_has_its_thread(store: Store) -> None:
     await store.threads.create("t")
-    await store.messages.save([ask("m1", created_at=NOON)], thread_id="t")
+    await store.messages.save([user_message("m1", created_at=NOON)], thread_id="t")
     await store.usage.record([record_of("t", "a", minute=13 * 60)])
     assert [(stat.key[0], stat.threads, stat.messages) for stat in await store.stats.totals(by="day")] == [
         ("2026-03-01", 1, 1),

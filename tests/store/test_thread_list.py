@@ -17,7 +17,7 @@ from partita.types.parts import Approval
 from partita.types.threads import Thread
 from tests.tables import each_row
 
-from .examples import answer, ask, failed, worked
+from .examples import assistant_message, failed_call_message, tool_call_message, user_message
 from .ledger import record_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -35,11 +35,11 @@ async def harbour(store: Store) -> Store:
     }
     for name, days in ages.items():
         await store.threads.save(Thread(id=name, **fields[name]))
-        await store.messages.save([ask(f"{name}-1", f"About {name}?")], thread_id=name)
+        await store.messages.save([user_message(f"{name}-1", f"About {name}?")], thread_id=name)
         if name in ("new", "month"):
-            await store.messages.save([worked(f"{name}-2", call=f"{name}-c")], thread_id=name)
+            await store.messages.save([tool_call_message(f"{name}-2", call=f"{name}-c")], thread_id=name)
         if name == "old":
-            await store.messages.save([failed("old-2", tool="saw")], thread_id=name)
+            await store.messages.save([failed_call_message("old-2", tool="saw")], thread_id=name)
         moment = NOW - timedelta(days=days, hours=1)
         await store.threads.save(Thread(id=name, updated_at=moment, **fields[name]))
     await store.usage.record(
@@ -51,7 +51,7 @@ async def harbour(store: Store) -> Store:
         ]
     )
     await store.scoped("bob").threads.save(Thread(id="new", agent="bobs", metadata={"pinned": True}))
-    await store.scoped("bob").messages.save([worked("b1", tool="row")], thread_id="new")
+    await store.scoped("bob").messages.save([tool_call_message("b1", tool="row")], thread_id="new")
     store.clock = lambda: NOW
     return store.scoped("")
 
@@ -119,7 +119,7 @@ async def test_a_summary_is_waiting_when_its_last_message_needs_approval(harbour
     call = ToolCallPart(id="c9", name="saw", state="approval-requested", input={}, approval=Approval(id="a9"))
     await harbour.messages.save([AssistantMessage(id="q", content=[call])], thread_id="week")
     await harbour.messages.save([AssistantMessage(id="q2", content=[call])], thread_id="old")
-    await harbour.messages.save([answer("q3")], thread_id="old")
+    await harbour.messages.save([assistant_message("q3")], thread_id="old")
     assert {one.thread.id for one in await harbour.threads.summaries() if one.waiting} == {"week"}
 
 

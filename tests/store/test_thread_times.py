@@ -16,7 +16,7 @@ from partita.types.threads import Thread
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 
-from .examples import answer, ask
+from .examples import assistant_message, user_message
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LATER = NOON + timedelta(days=2)
@@ -34,7 +34,12 @@ async def fill(store: Store) -> None:
     store.clock = lambda: NOON
     await store.threads.create("t", title="Lamps", metadata={"topic": "lights"})
     await store.messages.save(
-        [ask("m1"), answer("m2", parent_id="m1"), answer("m3", parent_id="m1")], thread_id="t"
+        [
+            user_message("m1"),
+            assistant_message("m2", parent_id="m1"),
+            assistant_message("m3", parent_id="m1"),
+        ],
+        thread_id="t",
     )
     store.clock = lambda: LATER
 
@@ -52,7 +57,7 @@ NO_NEW_MESSAGE: Mapping[str, Callable[[Store], Awaitable[object]]] = {
     "another active branch": lambda store: store.threads.switch_branch("t", "m2"),
     "a message deleted": lambda store: store.messages.delete("t", ["m3"]),
     "an old message added": lambda store: store.messages.save(
-        [ask("m4", created_at=LONG_AGO)], thread_id="t"
+        [user_message("m4", created_at=LONG_AGO)], thread_id="t"
     ),
 }
 
@@ -72,15 +77,21 @@ async def test_a_change_without_a_new_message_keeps_the_time_and_is_reported(
 
 
 NEW_MESSAGE: Mapping[str, tuple[Callable[[Store], Awaitable[object]], datetime]] = {
-    "a message": (lambda store: store.messages.save([ask("m4")], thread_id="t"), LATER),
+    "a message": (lambda store: store.messages.save([user_message("m4")], thread_id="t"), LATER),
     "a message of yesterday": (
         lambda store: store.messages.save(
-            [ask("m4", created_at=NOON + timedelta(days=1)), ask("m5", created_at=LONG_AGO)], thread_id="t"
+            [
+                user_message("m4", created_at=NOON + timedelta(days=1)),
+                user_message("m5", created_at=LONG_AGO),
+            ],
+            thread_id="t",
         ),
         NOON + timedelta(days=1),
     ),
     "a message with a time in the future": (
-        lambda store: store.messages.save([ask("m4", created_at=LATER + timedelta(days=1))], thread_id="t"),
+        lambda store: store.messages.save(
+            [user_message("m4", created_at=LATER + timedelta(days=1))], thread_id="t"
+        ),
         LATER,
     ),
     "a changed part": (
@@ -106,7 +117,10 @@ async def test_a_new_message_sets_the_time(
 
 async def test_lists_are_ordered_by_the_last_message(thread_of_noon: Store) -> None:
     await thread_of_noon.threads.save(Thread(id="old", created_at=LONG_AGO))
-    said: list[Message] = [ask("o1", created_at=LONG_AGO), answer("o2", created_at=LONG_AGO)]
+    said: list[Message] = [
+        user_message("o1", created_at=LONG_AGO),
+        assistant_message("o2", created_at=LONG_AGO),
+    ]
     await thread_of_noon.messages.save(said, thread_id="old")
     await thread_of_noon.threads.update_metadata("old", {"pinned": True})
     assert [thread.id for thread in await thread_of_noon.threads.list()] == ["t", "old"]
@@ -117,10 +131,12 @@ async def test_lists_are_ordered_by_the_last_message(thread_of_noon: Store) -> N
 async def test_an_import_into_an_old_thread_is_reported(store: Store) -> None:
     """The time is that of the source, long before the last poll."""
     thread = Thread(id="t", created_at=LONG_AGO, updated_at=LONG_AGO)
-    await store.write(write_threads, [ThreadRows(thread, [prepare(ask("m1", created_at=LONG_AGO), "t")])])
+    await store.write(
+        write_threads, [ThreadRows(thread, [prepare(user_message("m1", created_at=LONG_AGO), "t")])]
+    )
     store.clock = lambda: datetime.now(UTC) + timedelta(minutes=1)
     state = await store.read(changes.start_polling)
-    said = answer("m2", created_at=LONG_AGO + timedelta(hours=1))
+    said = assistant_message("m2", created_at=LONG_AGO + timedelta(hours=1))
     grown = Thread(id="t", updated_at=LONG_AGO + timedelta(hours=1))
     await store.write(write_threads, [ThreadRows(grown, [prepare(said, "t")])])
     changed = await store.read(changes.poll, state)

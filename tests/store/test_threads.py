@@ -10,7 +10,7 @@ from partita.store.values import ThreadFilter
 from partita.types.json import Json
 from partita.types.threads import Thread
 from tests.store.emptying import in_empty_store
-from tests.store.examples import answer, ask, failed, worked
+from tests.store.examples import assistant_message, failed_call_message, tool_call_message, user_message
 from tests.tables import each_row
 
 
@@ -131,12 +131,14 @@ async def test_filters(store: Store, wanted: dict[str, object], numbers: list[in
 async def test_threads_are_filtered_by_text_and_errors(store: Store) -> None:
     for thread_id in ("good", "bad"):
         await store.threads.create(thread_id)
-    await store.messages.save([ask("m1"), worked("m2", output="a walrus was here")], thread_id="good")
-    await store.messages.save([ask("m1"), failed("m2")], thread_id="bad")
+    await store.messages.save(
+        [user_message("m1"), tool_call_message("m2", output="a walrus was here")], thread_id="good"
+    )
+    await store.messages.save([user_message("m1"), failed_call_message("m2")], thread_id="bad")
     assert [t.id for t in await store.threads.list(ThreadFilter(text="walrus"))] == ["good"]
     assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=True))] == ["bad"]
     assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=False))] == ["good"]
-    await store.messages.save([answer("m2")], thread_id="bad")  # the error is fixed
+    await store.messages.save([assistant_message("m2")], thread_id="bad")  # the error is fixed
     assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=True))] == []
 
 

@@ -9,7 +9,7 @@ from partita.server.app import asgi
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from tests.server.conftest import client_of, user_in_header
-from tests.store.examples import ask, worked
+from tests.store.examples import tool_call_message, user_message
 
 EVENING = datetime(2026, 7, 1, 22, 30, tzinfo=UTC)
 MORNING = datetime(2026, 7, 2, 8, tzinfo=UTC)
@@ -21,7 +21,8 @@ async def ledger(store: Store) -> None:
     await store.threads.create("tower", agent="keeper", project="coast")
     await store.threads.create("boat", agent="sailor", project="harbour")
     await store.messages.save(
-        [ask("m1", created_at=EVENING), worked("m2", created_at=EVENING)], thread_id="tower"
+        [user_message("m1", created_at=EVENING), tool_call_message("m2", created_at=EVENING)],
+        thread_id="tower",
     )
     totals = [
         ("tower", "m2", "big", EVENING, 100),

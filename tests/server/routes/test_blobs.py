@@ -11,7 +11,7 @@ from partita.server.app import asgi
 from partita.server.settings import MEBIBYTE, Limits
 from partita.store.store import Store
 from tests.server.conftest import client_of, user_in_header
-from tests.store.examples import with_file
+from tests.store.examples import file_message
 from tests.tables import each_row
 
 DATA = b"0123456789"
@@ -159,7 +159,7 @@ async def test_a_file_that_was_moved_out_of_a_message_can_be_read(
 ) -> None:
     await store.threads.create("t1")
     url = "data:image/webp;base64," + "AAAA" * 10_000
-    await store.messages.save([with_file("m1", url)], thread_id="t1")
+    await store.messages.save([file_message("m1", url)], thread_id="t1")
     message = (await client.get("/api/threads/t1/messages/m1?blobs=reference")).json()
     picture = await client.get(f"/api/blobs/{message['content']['parts'][0]['url']}")
     assert (picture.headers["content-type"], picture.content) == ("image/webp", bytes(30_000))

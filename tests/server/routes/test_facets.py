@@ -12,7 +12,7 @@ from partita.types.messages import UserMessage
 from tests.server.clients.agents import ApprovalAgent
 from tests.server.conftest import client_of
 from tests.server.routes.paging import paged
-from tests.store.examples import ask, failed, worked
+from tests.store.examples import failed_call_message, tool_call_message, user_message
 from tests.tables import each_row
 
 
@@ -20,8 +20,8 @@ from tests.tables import each_row
 async def threads(store: Store) -> None:
     await store.threads.create("lamp", title="Lamps", agent="keeper", metadata={"pinned": True})
     await store.threads.create("boat", agent="smith", project="harbour")
-    await store.messages.save([ask("m1", "Is it dry?"), worked("m2")], thread_id="boat")
-    await store.messages.save([failed("m3", tool="saw")], thread_id="lamp")
+    await store.messages.save([user_message("m1", "Is it dry?"), tool_call_message("m2")], thread_id="boat")
+    await store.messages.save([failed_call_message("m3", tool="saw")], thread_id="lamp")
     await store.usage.record([ConsumptionRecord(thread_id="boat", key="r", model="opus", cost=0.5)])
 
 

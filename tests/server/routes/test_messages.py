@@ -15,7 +15,7 @@ from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage
 from partita.types.parts import TextOutput, TextPart, ToolResultPart
 from tests.server.routes.paging import paged
-from tests.store.examples import ask, with_file, worked
+from tests.store.examples import file_message, tool_call_message, user_message
 from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -33,11 +33,11 @@ async def stored_messages(store: Store) -> None:
     """Six messages, an hour apart, with another branch and an internal message."""
     stored = [
         SystemMessage(id="s1", content="Be brief.", created_at=NOON),
-        ask("m1", created_at=NOON + timedelta(hours=1)),
-        worked("m2", created_at=NOON + timedelta(hours=2)),
+        user_message("m1", created_at=NOON + timedelta(hours=1)),
+        tool_call_message("m2", created_at=NOON + timedelta(hours=2)),
         AssistantMessage(id="i1", content="Route it.", internal=True, created_at=NOON + timedelta(hours=3)),
         AssistantMessage(id="e1", type="event", content="Compacted.", created_at=NOON + timedelta(hours=4)),
-        ask("m3", "And the boat?", parent_id="m1", created_at=NOON + timedelta(hours=5)),
+        user_message("m3", "And the boat?", parent_id="m1", created_at=NOON + timedelta(hours=5)),
     ]
     await store.messages.save(stored, thread_id="t1")
     await store.threads.switch_branch("t1", "e1")
@@ -149,7 +149,7 @@ async def test_losses_of_a_format_are_reported(client: httpx.AsyncClient, stored
 
 
 async def test_bare_messages_are_a_list_for_clients(client: httpx.AsyncClient, store: Store) -> None:
-    await store.messages.save([ask(f"m{number}", "?") for number in range(60)], thread_id="t1")
+    await store.messages.save([user_message(f"m{number}", "?") for number in range(60)], thread_id="t1")
     reply = await client.get(f"{THREAD}?format=ai-sdk-ui-v7&bare=true")
     assert [message["id"] for message in reply.json()] == [f"m{number}" for number in range(60)]
     assert reply.json()[0] == {"id": "m0", "role": "user", "parts": [{"type": "text", "text": "?"}]}
@@ -262,7 +262,7 @@ async def test_messages_of_a_missing_thread_are_refused(client: httpx.AsyncClien
 
 async def test_large_values_can_be_left_out(client: httpx.AsyncClient, store: Store) -> None:
     url = "data:image/png;base64," + "AAAA" * 10_000
-    await store.messages.save([with_file("m1", url)], thread_id="t1")
+    await store.messages.save([file_message("m1", url)], thread_id="t1")
     for path in (THREAD, f"{THREAD}/m1"):
         whole = (await client.get(path)).text
         apart = (await client.get(f"{path}?blobs=reference")).text
@@ -333,7 +333,7 @@ async def test_each_role_accepts_its_parts(client: httpx.AsyncClient, store: Sto
     await store.messages.save(
         [
             SystemMessage(id="s1", content="Be brief."),
-            ask("u1"),
+            user_message("u1"),
             AssistantMessage(id="a1", content=[call, TextPart("?")]),
             ToolMessage(id="o1", content=[ToolResultPart(id="c1", name="measure", output=output)]),
         ],
@@ -385,7 +385,7 @@ async def test_messages_have_the_times_of_their_parts(client: httpx.AsyncClient,
         LogEntry(NOON + timedelta(seconds=3), ToolOutputAvailable("c1", "41 m")),
     ]
     await store.logs.append(run.id, began)
-    await store.messages.save([ask("m1"), worked("m2", run_id=run.id)], thread_id="t1")
+    await store.messages.save([user_message("m1"), tool_call_message("m2", run_id=run.id)], thread_id="t1")
     await store.runs.finish(run.id)
     page = (await client.get(f"{THREAD}?timings=true")).json()
     assert page["timings"] == {"m2": [["1", "2026-03-01T12:00:00Z", "2026-03-01T12:00:03Z"]]}

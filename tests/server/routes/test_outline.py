@@ -9,7 +9,7 @@ import pytest
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from partita.types.messages import AssistantMessage
-from tests.store.examples import answer, ask, worked
+from tests.store.examples import assistant_message, tool_call_message, user_message
 from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -21,11 +21,11 @@ async def conversation(store: Store) -> None:
     """Two responses to the first question, the second with later messages; and an internal message."""
     await store.threads.create("t1")
     stored = [
-        ask("m1", created_at=NOON),
-        answer("a1", parent_id="m1"),
-        answer("a2", parent_id="m1"),
+        user_message("m1", created_at=NOON),
+        assistant_message("a1", parent_id="m1"),
+        assistant_message("a2", parent_id="m1"),
         AssistantMessage(id="i1", content="Route it.", internal=True, parent_id="a2"),
-        worked("w1", parent_id="i1"),
+        tool_call_message("w1", parent_id="i1"),
     ]
     await store.messages.save(stored, thread_id="t1")
 
@@ -64,7 +64,7 @@ async def test_a_row_describes_its_message(client: httpx.AsyncClient) -> None:
 
 async def test_a_changed_message_has_another_version(client: httpx.AsyncClient, store: Store) -> None:
     before = {row[0]: row[6] for row in (await outline(client))["items"]}
-    await store.messages.save([answer("a2", "Fifty metres.")], thread_id="t1")
+    await store.messages.save([assistant_message("a2", "Fifty metres.")], thread_id="t1")
     after = {row[0]: row[6] for row in (await outline(client))["items"]}
     assert {name for name in before if before[name] != after[name]} == {"a2"}
 
@@ -75,7 +75,7 @@ async def test_alternative_messages_are_listed(client: httpx.AsyncClient, query:
 
 
 async def test_the_roots_of_a_thread_are_alternatives(client: httpx.AsyncClient, store: Store) -> None:
-    await store.messages.save([ask("m2", "Or the tower?", parent_id="")], thread_id="t1")
+    await store.messages.save([user_message("m2", "Or the tower?", parent_id="")], thread_id="t1")
     found = await outline(client)
     assert [row[0] for row in found["items"]] == ["m2"]
     assert found["siblings"] == {"m2": ["m1", "m2"]}
@@ -110,5 +110,5 @@ async def test_missing_threads_and_messages_are_not_found(client: httpx.AsyncCli
 
 
 async def test_a_cycle_of_parents_ends_the_branch(client: httpx.AsyncClient, store: Store) -> None:
-    await store.messages.save([ask("m1", parent_id="w1")], thread_id="t1")
+    await store.messages.save([user_message("m1", parent_id="w1")], thread_id="t1")
     assert {row[0] for row in (await outline(client, "branch=a2"))["items"]} == {"m1", "a2", "w1"}

@@ -17,7 +17,7 @@ from partita.store.store import Store
 from partita.types.chunks import MessageStart, TextDelta
 from tests.logs.claude_session import SESSION, Session, task, use
 from tests.runtime.rebuild.example_sessions import with_unclaimed_agent
-from tests.store.examples import answer, ask
+from tests.store.examples import assistant_message, user_message
 from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -38,7 +38,8 @@ async def two_messages(store: Store, entries: list[LogEntry] = ENTRIES) -> str:
     run = await store.runs.open("t")
     await store.logs.append(run.id, entries)
     await store.messages.save(
-        [ask("q1"), answer("a1", run_id=run.id), answer("a2", run_id=run.id)], thread_id="t"
+        [user_message("q1"), assistant_message("a1", run_id=run.id), assistant_message("a2", run_id=run.id)],
+        thread_id="t",
     )
     return run.id
 
@@ -95,7 +96,7 @@ async def test_a_message_of_two_runs_has_the_events_of_both(client: httpx.AsyncC
         await store.logs.append(run.id, [LogEntry(NOON, MessageStart("a1"), word)])
         await store.runs.finish(run.id, message_id="a1")
         runs.append(run.id)
-    await store.messages.save([ask("q1"), answer("a1", run_id=runs[1])], thread_id="t")
+    await store.messages.save([user_message("q1"), assistant_message("a1", run_id=runs[1])], thread_id="t")
     first = await raw(client, "a1", "limit=1")
     rest = await raw(client, "a1", f"limit=1&cursor={first['next']}")
     all_items = [*first["items"], *rest["items"]]

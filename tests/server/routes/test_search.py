@@ -12,7 +12,7 @@ from partita.types.parts import ReasoningPart, TextPart
 from partita.types.threads import Thread
 from tests.server.conftest import client_of, user_in_header
 from tests.server.routes.paging import paged
-from tests.store.examples import answer, ask, failed, worked
+from tests.store.examples import assistant_message, failed_call_message, tool_call_message, user_message
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -28,17 +28,18 @@ async def conversation(store: Store) -> None:
         await store.threads.save(thread)
     day = NOON + timedelta(days=1)
     await store.messages.save(
-        [ask("t1", "Who painted it?", created_at=NOON), worked("t2", created_at=NOON)], thread_id="tower"
+        [user_message("t1", "Who painted it?", created_at=NOON), tool_call_message("t2", created_at=NOON)],
+        thread_id="tower",
     )
     await store.messages.save(
         [
-            ask("b1", "Does the lighthouse guide it?", created_at=day),
+            user_message("b1", "Does the lighthouse guide it?", created_at=day),
             AssistantMessage(
                 id="b2",
                 content=[ReasoningPart(text="A lantern, perhaps."), TextPart("It shines.")],
                 created_at=day,
             ),
-            failed("b3", tool="sail", created_at=day),
+            failed_call_message("b3", tool="sail", created_at=day),
         ],
         thread_id="boat",
     )
@@ -199,7 +200,9 @@ async def test_pages_of_any_size_give_every_part_once(client: httpx.AsyncClient,
 async def test_data_of_other_owners_is_not_found(store: Store) -> None:
     for owner in ("ann", "bob"):
         await store.threads.create("t1", title=f"{owner} and the lighthouse", resource_id=owner)
-        await store.scoped(owner).messages.save([ask(f"{owner}-1"), answer(f"{owner}-2")], thread_id="t1")
+        await store.scoped(owner).messages.save(
+            [user_message(f"{owner}-1"), assistant_message(f"{owner}-2")], thread_id="t1"
+        )
     app = asgi(None, store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         for query in ("q=lighthouse", "q=lighthouse&thread=t1"):

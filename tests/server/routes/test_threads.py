@@ -15,7 +15,7 @@ from partita.types.threads import Thread
 from partita.types.value import Extra
 from tests.server.conftest import client_of, scripted, user_in_header
 from tests.server.routes.paging import paged
-from tests.store.examples import answer, ask, failed
+from tests.store.examples import assistant_message, failed_call_message, user_message
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -72,7 +72,7 @@ async def test_threads_are_listed_and_filtered(client: httpx.AsyncClient, thread
 async def test_threads_with_errors_can_be_filtered(
     client: httpx.AsyncClient, store: Store, threads: None
 ) -> None:
-    await store.messages.save([ask("m1"), failed("m2")], thread_id="boat")
+    await store.messages.save([user_message("m1"), failed_call_message("m2")], thread_id="boat")
     assert await ids(client, "hasErrors=true") == ["boat"]
     assert "boat" not in await ids(client, "hasErrors=false")
 
@@ -211,7 +211,7 @@ async def test_an_invalid_change_has_no_effect(client: httpx.AsyncClient, change
 
 
 async def test_a_deleted_thread_is_gone(client: httpx.AsyncClient, store: Store, threads: None) -> None:
-    await store.messages.save([ask("m1")], thread_id="boat")
+    await store.messages.save([user_message("m1")], thread_id="boat")
     gone = await client.delete("/api/threads/boat")
     assert (gone.status_code, gone.content) == (204, b"")
     assert (await client.get("/api/threads/boat")).status_code == 404
@@ -222,7 +222,9 @@ async def test_a_deleted_thread_is_gone(client: httpx.AsyncClient, store: Store,
 async def branched(store: Store) -> None:
     """`m1`, with the responses `m2` and, on the active branch, `m3`."""
     await store.threads.create("t1", title="Lamps")
-    await store.messages.save([ask("m1"), answer("m2"), answer("m3", parent_id="m1")], thread_id="t1")
+    await store.messages.save(
+        [user_message("m1"), assistant_message("m2"), assistant_message("m3", parent_id="m1")], thread_id="t1"
+    )
 
 
 async def shown(client: httpx.AsyncClient, thread_id: str) -> list[str]:
@@ -278,7 +280,7 @@ async def test_threads_of_other_owners_are_not_found(store: Store) -> None:
     app = asgi(scripted(), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         await ann.post("/api/threads", json={"id": "t1", "title": "Secrets"})
-        await store.scoped("ann").messages.save([ask("m1")], thread_id="t1")
+        await store.scoped("ann").messages.save([user_message("m1")], thread_id="t1")
         async with client_of(app, headers={"x-user": "bob"}) as bob:
             for method, path, body in TOUCHED:
                 there = await bob.request(method, f"/api/threads/t1{path}", json=body)
