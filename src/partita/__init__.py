@@ -1,4 +1,4 @@
-"""Every message an AI agent sends or receives, kept whole."""
+"""Stores, converts, serves and shows the messages of AI agents, without loss."""
 
 from typing import TYPE_CHECKING
 
