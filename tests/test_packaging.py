@@ -60,7 +60,7 @@ def names(wheel: Path) -> set[str]:
 
 def test_a_wheel_without_npm_reports_that_it_has_no_web_ui(checkout: Path) -> None:
     wheel, output = build(checkout, "wheel")
-    assert "npm is not there, so this build has no web page" in output
+    assert "npm was not found, so this build has no web UI" in output
     assert not any("built" in name for name in names(wheel))
 
 
