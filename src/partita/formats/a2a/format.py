@@ -1,7 +1,7 @@
 """Messages, artifacts, tasks and streams of the Agent2Agent protocol ↔ canonical messages.
 
-Protocol 1.0 and older JSON are read, in single messages, lists and JSON-RPC. Messages of 1.0 are written, one
-for each message. Parts that A2A does not have are written as data with a media type of Partita.
+Protocol 1.0 and older JSON are read, as single messages, lists and JSON-RPC envelopes. The writer writes one
+message of 1.0 for each message. Parts that A2A does not have are written as data with a Partita media type.
 
 Specification: https://a2a-protocol.org/latest/specification/
 """
@@ -69,7 +69,7 @@ def _without_envelope(item: Json, path: str, reader: TaskReader) -> tuple[Json, 
 
 
 def dump(messages: Sequence[Message]) -> Dumped:
-    """Write one message of A2A for each message, in order."""
+    """Write a message of A2A for each message, in order."""
     joined = join(messages)
     blocks = [tuple(map(write_part, message.parts)) for message in joined]
     payload = [to_json(write_message(one, parts)) for one, parts in zip(joined, blocks, strict=True)]

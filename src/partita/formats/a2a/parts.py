@@ -1,7 +1,7 @@
 """Parts and messages of A2A ↔ parts and messages. A context is a thread, a task is a run.
 
 A2A has texts, files and data. Other parts are written as data with a media type of Partita. Parts
-have no tag on the wire, so there are no tables of codecs here; residue is kept in the same way.
+have no tag on the wire, so this module has no tables of codecs; residue is kept in the same way.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def read_canonical(block: wire.Part, canonical: Codec[Any]) -> Any:
 
 
 def write_part(part: Part) -> Wire | JsonObject:
-    """Return a part of A2A."""
+    """Return a part as a part of A2A."""
     if isinstance(part, ForeignPart) and part.format == NAME and is_object(part.value):
         return part.value
     block = _write(part)
@@ -85,7 +85,7 @@ def write_part(part: Part) -> Wire | JsonObject:
 
 
 def is_canonical(block: Wire | JsonObject) -> bool:
-    """Whether a part was written as data of canonical."""
+    """Whether a part was written as canonical data."""
     return isinstance(block, wire.Part) and block.media_type == CANONICAL_TYPE
 
 
@@ -100,7 +100,7 @@ def _read(block: wire.Part) -> TextPart | FilePart | DataPart:
 
 
 def _write(part: Any) -> wire.Part | None:
-    """A text, a file with its bytes or at an address, or data without a name of canonical."""
+    """Return a text, a file with its bytes or its URL, or unnamed data; `None` for any other part."""
     match part:
         case TextPart():
             return wire.Part(text=part.text)
@@ -112,8 +112,8 @@ def _write(part: Any) -> wire.Part | None:
             if inline is not None and is_base64(inline.data):
                 about["media_type"] = about["media_type"] or inline.media_type or UNSET
                 return wire.Part(raw=inline.data, **about)
-            is_address = part.url.startswith(("https://", "http://"))
-            return wire.Part(url=part.url, **about) if is_address else None
+            is_url = part.url.startswith(("https://", "http://"))
+            return wire.Part(url=part.url, **about) if is_url else None
         case _:
             return None
 
@@ -125,7 +125,7 @@ def _with_integers(value: Json) -> Json:
     """
     if type(value) is dict:
         return {
-            name: one if type(one) is str else _with_integers(one)  # most members are texts
+            name: one if type(one) is str else _with_integers(one)  # a shortcut: most members are texts
             for name, one in value.items()
         }
     if type(value) is list:
@@ -142,7 +142,7 @@ def read_message(raw: JsonObject, path: str, fallback: str) -> Message:
     block = read_wire(MESSAGE, new_message(raw), path, ROLE_HINT)
     if block.role not in (USER, AGENT):
         raise ConversionError(f"unknown role {block.role!r:.40}", where=f"{path}.role", hint=ROLE_HINT)
-    around: Any = {
+    envelope: Any = {
         "id": block.message_id or fallback,
         "thread_id": block.context_id or None,
         "run_id": block.task_id or None,
@@ -150,12 +150,12 @@ def read_message(raw: JsonObject, path: str, fallback: str) -> Message:
     message: Message
     if block.role == USER:
         user = tuple([read_part(part, USER_PART) for part in raws])
-        message = UserMessage(content=UserContent(parts=user, metadata=block.metadata), **around)
+        message = UserMessage(content=UserContent(parts=user, metadata=block.metadata), **envelope)
     elif results := _results(raws):
-        message = ToolMessage(content=ToolContent(parts=results, metadata=block.metadata), **around)
+        message = ToolMessage(content=ToolContent(parts=results, metadata=block.metadata), **envelope)
     else:
         parts = tuple([read_part(part, ASSISTANT_PART) for part in raws])
-        message = AssistantMessage(content=AssistantContent(parts=parts, metadata=block.metadata), **around)
+        message = AssistantMessage(content=AssistantContent(parts=parts, metadata=block.metadata), **envelope)
     return with_message_notes(message, NAME, residue(_write_message(message, block.parts), block))
 
 
@@ -183,8 +183,8 @@ def _results(raws: Sequence[JsonObject]) -> tuple[ToolResultPart, ...]:
     results: list[ToolResultPart] = []
     for raw in raws:
         data = raw.get("data")
-        is_claimed = is_object(data) and data.get("type") == "tool-result"
-        found = read_canonical(PART.read(new_part(raw)), TOOL_PART) if is_claimed else None
+        is_result = is_object(data) and data.get("type") == "tool-result"
+        found = read_canonical(PART.read(new_part(raw)), TOOL_PART) if is_result else None
         if not isinstance(found, ToolResultPart):
             return ()
         results.append(found)

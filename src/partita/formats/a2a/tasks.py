@@ -1,7 +1,7 @@
 """Tasks and events of streams → messages, in the order of arrival.
 
-An artifact is a message of the agent. The members of a task, of its status and of artifacts are data in the
-messages: `a2a-task`, `a2a-status`, `a2a-artifact`. Tasks are only read.
+An artifact becomes a message of the agent. The members of a task, of its status and of artifacts become data
+parts of messages: `a2a-task`, `a2a-status`, `a2a-artifact`. Tasks are not written.
 """
 
 from collections.abc import Callable
@@ -26,10 +26,10 @@ EVENT: Final = "a2a-event"
 HINT: Final = "give a message, an artifact, a task, an event of a stream, or a list of them"
 
 Piece: TypeAlias = AssistantPart | list[str]
-"""A part of an artifact, or the chunks of a text that grows."""
+"""A part of an artifact, or the pieces of a text."""
 
 
-class Frame(NamedTuple):
+class TaskIds(NamedTuple):
     """The thread and the run of a message."""
 
     thread_id: str | None
@@ -39,14 +39,10 @@ class Frame(NamedTuple):
 class Artifact:
     """An artifact, to which a stream may append."""
 
-    def __init__(self, raw: JsonObject, id_: str, place: Frame) -> None:
+    def __init__(self, raw: JsonObject, id_: str, ids: TaskIds) -> None:
         self.raw = raw
-        self.place = place
-        self.frame = {
-            key: value
-            for key, value in raw.items()
-            if key not in ("artifactId", "parts") and value is not None
-        }
+        self.ids = ids
+        self.members = _members(raw)
         self._id = id_
         self._pieces: list[Piece] = []
 
@@ -61,13 +57,13 @@ class Artifact:
                 self._pieces.append([part.text])
 
     def message(self) -> AssistantMessage:
-        """The artifact as a message."""
+        """Return the artifact as a message."""
         parts = [TextPart("".join(piece)) if isinstance(piece, list) else piece for piece in self._pieces]
         return AssistantMessage(
             id=self._id,
-            thread_id=self.place.thread_id,
-            run_id=self.place.run_id,
-            content=[DataPart(ARTIFACT, self.frame), *parts],
+            thread_id=self.ids.thread_id,
+            run_id=self.ids.run_id,
+            content=[DataPart(ARTIFACT, self.members), *parts],
         )
 
 
@@ -91,7 +87,7 @@ class TaskReader:
         }
 
     def messages(self) -> tuple[Message, ...]:
-        """The messages so far."""
+        """Return the messages so far."""
         return tuple(one.message() if isinstance(one, Artifact) else one for one in self._found)
 
     def read(self, raw: Json, path: str) -> None:
@@ -110,9 +106,11 @@ class TaskReader:
             raise ConversionError(f"unknown kind {kind!r:.40}", where=f"{path}.kind", hint=HINT)
         elif len(wrapped) == 1:
             self._readers[wrapped[0]](raw[wrapped[0]], f"{path}.{wrapped[0]}")
-            self._report_rest(raw, path, wrapped[0])
+            self.losses += [
+                Loss.of(f"{path}.{key}", value, UNREAD) for key, value in raw.items() if key != wrapped[0]
+            ]
         elif "artifactId" in raw:
-            self._begin(raw, path, Frame(None, None))
+            self._add_artifact(raw, path, TaskIds(None, None))
         elif is_message or has_role:
             self._message(raw, path)
         elif is_object(raw.get("status")) or "history" in raw or "artifacts" in raw:
@@ -134,18 +132,18 @@ class TaskReader:
                 self._message(message, f"{path}.history[{number}]")
         thread_id, run_id = _text(raw, "contextId"), _text(raw, "id")
         for number, artifact in enumerate(_objects(raw, "artifacts", path)):
-            self._begin(artifact, f"{path}.artifacts[{number}]", Frame(thread_id, run_id))
+            self._add_artifact(artifact, f"{path}.artifacts[{number}]", TaskIds(thread_id, run_id))
         known = ("history", "artifacts", "status", "kind")
         about = DataPart(TASK, {key: value for key, value in raw.items() if key not in known})
-        self._status(raw.get("status"), f"{path}.status", [about], Frame(thread_id, run_id))
+        self._status(raw.get("status"), f"{path}.status", [about], TaskIds(thread_id, run_id))
 
     def _status_update(self, raw: JsonObject, path: str) -> None:
         """Read a new status of a task."""
         known = ("status", "kind", "contextId", "taskId")
         rest = {key: value for key, value in raw.items() if key not in known}
         about: list[AssistantPart] = [DataPart(EVENT, rest)] if rest else []
-        frame = Frame(_text(raw, "contextId"), _text(raw, "taskId"))
-        self._status(raw.get("status"), f"{path}.status", about, frame)
+        ids = TaskIds(_text(raw, "contextId"), _text(raw, "taskId"))
+        self._status(raw.get("status"), f"{path}.status", about, ids)
 
     def _artifact_update(self, raw: JsonObject, path: str) -> None:
         """Read an artifact, or further parts of one."""
@@ -153,7 +151,7 @@ class TaskReader:
         if not is_object(artifact):
             what = f"the artifact is {kind_of(artifact)}"
             raise ConversionError(what, where=f"{path}.artifact", hint="give {artifactId, parts}")
-        frame = Frame(_text(raw, "contextId"), _text(raw, "taskId"))
+        ids = TaskIds(_text(raw, "contextId"), _text(raw, "taskId"))
         known = ("artifact", "kind", "contextId", "taskId")
         for key in raw:
             if key not in known:
@@ -163,24 +161,21 @@ class TaskReader:
         grown = self._artifacts.get(_text(artifact, "artifactId") or "")
         if raw.get("append") is True and grown is not None:
             grown.add(_read_parts(artifact, where))
-            if grown.place != frame:
-                self.losses.append(Loss.of(path, list(frame), UNREAD))
-            changed = {
-                k: v for k, v in artifact.items() if k not in ("artifactId", "parts") and v is not None
-            }
-            for key, value in changed.items():
-                if grown.frame.get(key, value) != value:
-                    self.losses.append(Loss.of(f"{where}.{key}", grown.frame[key], REPLACED))
-                grown.frame[key] = value
+            if grown.ids != ids:
+                self.losses.append(Loss.of(path, list(ids), UNREAD))
+            for key, value in _members(artifact).items():
+                if grown.members.get(key, value) != value:
+                    self.losses.append(Loss.of(f"{where}.{key}", grown.members[key], REPLACED))
+                grown.members[key] = value
         else:
-            self._begin(artifact, where, frame)
+            self._add_artifact(artifact, where, ids)
 
-    def _begin(self, raw: JsonObject, path: str, frame: Frame) -> None:
+    def _add_artifact(self, raw: JsonObject, path: str, ids: TaskIds) -> None:
         id_ = _text(raw, "artifactId") or f"artifact-{len(self._found) + 1}"
         old = self._artifacts.get(id_)
         if old is not None and old.raw == raw:
             return
-        artifact = Artifact(raw, id_, frame)
+        artifact = Artifact(raw, id_, ids)
         artifact.add(_read_parts(raw, path))
         self._artifacts[id_] = artifact
         if old is None:
@@ -189,43 +184,41 @@ class TaskReader:
             self.losses.append(Loss.of(path, old.raw, REPLACED))
             self._found[self._found.index(old)] = artifact
 
-    def _status(self, raw: Json, path: str, about: list[AssistantPart], frame: Frame) -> None:
+    def _status(self, raw: Json, path: str, about: list[AssistantPart], ids: TaskIds) -> None:
         status = raw if is_object(raw) else {}
-        said = status.get("message")
-        rest = {key: value for key, value in status.items() if key != "message" or not is_object(said)}
+        raw_message = status.get("message")
+        rest = {key: value for key, value in status.items() if key != "message" or not is_object(raw_message)}
         state: list[AssistantPart] = [DataPart(STATUS, rest)] if rest else []
         if raw is not None and not is_object(raw):
             state = [DataPart(STATUS, raw)]
         message = None
-        if is_object(said):
-            message = read_message(said, f"{path}.message", f"message-{len(self._found) + 1}")
+        if is_object(raw_message):
+            message = read_message(raw_message, f"{path}.message", f"message-{len(self._found) + 1}")
         if (
             isinstance(message, AssistantMessage)
-            and message.thread_id in (None, frame.thread_id)
-            and message.run_id in (None, frame.run_id)
+            and message.thread_id in (None, ids.thread_id)
+            and message.run_id in (None, ids.run_id)
         ):
             content = replace(message.content, parts=(*about, *state, *message.parts))
-            self._found.append(
-                replace(message, thread_id=frame.thread_id, run_id=frame.run_id, content=content)
-            )
+            self._found.append(replace(message, thread_id=ids.thread_id, run_id=ids.run_id, content=content))
             return
         if message is not None:
             self._found.append(message)
         if about or state:
             self._found.append(
                 AssistantMessage(
-                    id=f"{frame.run_id or 'task'}:status-{len(self._found) + 1}",
-                    thread_id=frame.thread_id,
-                    run_id=frame.run_id,
+                    id=f"{ids.run_id or 'task'}:status-{len(self._found) + 1}",
+                    thread_id=ids.thread_id,
+                    run_id=ids.run_id,
                     type="event",
                     content=[*about, *state],
                 )
             )
 
-    def _report_rest(self, raw: JsonObject, path: str, taken: str) -> None:
-        for key, value in raw.items():
-            if key != taken:
-                self.losses.append(Loss.of(f"{path}.{key}", value, UNREAD))
+
+def _members(raw: JsonObject) -> JsonObject:
+    """Return the members of an artifact without its id and its parts."""
+    return {k: v for k, v in raw.items() if k not in ("artifactId", "parts") and v is not None}
 
 
 def _read_parts(raw: JsonObject, path: str) -> list[AssistantPart]:

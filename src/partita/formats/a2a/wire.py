@@ -1,4 +1,4 @@
-"""Wire types of the Agent2Agent protocol, version 1.0, and its older forms in the members of 1.0.
+"""Wire types of the Agent2Agent protocol, version 1.0, and the conversion of older forms to 1.0.
 
 Source: https://github.com/a2aproject/A2A/blob/main/specification/a2a.proto
 """
@@ -42,7 +42,7 @@ class Message(Wire, rename="camel"):
     context_id: str | UnsetType = UNSET
     task_id: str | UnsetType = UNSET
     parts: tuple[Any, ...] = always(())
-    """Parts, which are read one by one: an unknown one is kept as it is."""
+    """Parts are read one by one: an unknown part is kept as it is."""
     metadata: Any = UNSET
 
 
@@ -78,7 +78,7 @@ def new_part(raw: JsonObject) -> JsonObject:
 
 
 def parts_of(raw: JsonObject, path: str) -> list[Any]:
-    """The parts of a message or an artifact."""
+    """Return the parts of a message or an artifact."""
     parts: Json = raw.get("parts", [])
     if not is_array(parts):
         what = f"the parts are {kind_of(parts)}"

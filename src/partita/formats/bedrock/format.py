@@ -56,7 +56,7 @@ ATTACHED: Final = "See the attached documents."
 
 
 class _Reader(RoleReader):
-    """Reads messages. `system` has a position of its own."""
+    """Reads messages. `system` has a separate position."""
 
     def read(self, raw: Json, path: str, id_: str, index: Any) -> None:
         message: wire.Message = read_wire(wire.MESSAGE, raw, path, HINT)
@@ -69,12 +69,12 @@ class _Reader(RoleReader):
 
 
 class _Writer(RoleWriter):
-    """Writes messages, and records what went where."""
+    """Writes messages, and records the positions of messages and parts."""
 
     rules, blocks = RULES, BLOCKS
 
     def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Position | None]]:
-        """The blocks of a turn. The AI SDK also has cache points on whole messages: after all blocks."""
+        """Return the blocks of a turn. A cache point on the whole message, as in the AI SDK, comes last."""
         blocks, positions = super().write_blocks(turn, role)
         point = message_notes(turn.message, NAME).get(CACHE)
         return ([*blocks, {CACHE: point}] if blocks and is_object(point) else blocks), positions
@@ -107,7 +107,7 @@ class _Writer(RoleWriter):
         return payload
 
     def _sendable(self, parts: Sequence[LocatedPart]) -> Iterator[LocatedPart]:
-        """The parts of the assistant without what the API refuses in a request."""
+        """Yield the parts of the assistant without those that the API refuses in a request."""
         is_claude = self.request is not None and "anthropic" in str(self.request.settings.get("modelId"))
         for located in parts:
             part, own = located.part, part_notes(located.part, NAME)
@@ -123,7 +123,7 @@ class _Writer(RoleWriter):
 
 
 def _has_stored_prompt(payload: JsonObject) -> bool:
-    """Whether Bedrock has the messages, in a prompt that is stored there.
+    """Whether Bedrock itself has the messages, in a stored prompt.
 
     https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-management-deploy.html
     """
@@ -131,9 +131,9 @@ def _has_stored_prompt(payload: JsonObject) -> bool:
 
 
 def _strip_last_response(messages: Sequence[JsonObject]) -> None:
-    """Strip the white space at the end of a last response, which Claude refuses. The AI SDK does it too.
+    """Strip trailing white space from the last response: Claude refuses it. The AI SDK does so too.
 
-    The last message is known only here: what follows it may have no block.
+    The last message is only known here: the messages after it may have no blocks.
     """
     match messages[-1:]:
         case [{"role": "assistant", "content": [*_, {"text": str(text)} as last]}]:
@@ -143,7 +143,7 @@ def _strip_last_response(messages: Sequence[JsonObject]) -> None:
 
 
 def _make_names_unique(messages: Sequence[JsonObject]) -> None:
-    """Give each document a name of its own: "Messages can't contain duplicate document names".
+    """Give each document a unique name: "Messages can't contain duplicate document names".
 
     https://github.com/maximhq/bifrost/issues/7003. Names depend only on positions, so prompts stay cached.
     """
@@ -202,8 +202,8 @@ def _limit_cache_points(payload: JsonObject, record: Record) -> None:
 
 def _read_body(response: wire.Response) -> ReadBody:
     message = response.output.message
-    bare = replace(response, output=replace(response.output, message=replace(message, content=())))
-    return ReadBody(bare, read_blocks(message.content, "assistant", {}), response.stop_reason)
+    rest = replace(response, output=replace(response.output, message=replace(message, content=())))
+    return ReadBody(rest, read_blocks(message.content, "assistant", {}), response.stop_reason)
 
 
 def _write_body(facts: BodyFacts, blocks: Sequence[JsonObject]) -> wire.Response:

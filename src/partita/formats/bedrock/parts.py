@@ -50,7 +50,7 @@ TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
 
 SERVER: Final = "server_tool_use"
 EMPTY: Final = "."
-"""The text where the API demands one and there is none. It refuses white space."""
+"""The text where the API requires one and none is given. It refuses white space."""
 
 
 # Text and reasoning
@@ -137,7 +137,7 @@ def write_reasoning(part: ReasoningPart) -> Wire | None:
     if isinstance(signature, str) and signature:
         text: JsonObject = {"text": part.text, "signature": signature}
         return wire.ReasoningBlock(reasoning_content={"reasoningText": text})
-    # Reasoning of another API is refused. Of models on Bedrock, some do not sign theirs and take it back:
+    # Reasoning of another API is refused. Some models on Bedrock do not sign reasoning, and accept it:
     # gpt-oss, Nova 2, DeepSeek v3 … (`langchain-aws`, `_drop_foreign_reasoning`).
     is_own = own.get("unsigned") is True
     return wire.ReasoningBlock(reasoning_content={"reasoningText": {"text": part.text}}) if is_own else None
@@ -147,22 +147,22 @@ def write_reasoning(part: ReasoningPart) -> Wire | None:
 
 
 def read_call(block: wire.ToolUseBlock, role: str) -> ToolCallPart:
-    call, is_served = block.tool_use, block.tool_use.type == SERVER
+    call, is_server_call = block.tool_use, block.tool_use.type == SERVER
     return ToolCallPart(
         call.tool_use_id,
         call.name,
         "input-available",
         call.input,
-        provider_executed=True if is_served else None,
-        call_provider_metadata={NAME: {"type": SERVER}} if is_served else None,
+        provider_executed=True if is_server_call else None,
+        call_provider_metadata={NAME: {"type": SERVER}} if is_server_call else None,
     )
 
 
 def write_call(part: ToolCallPart) -> Wire | None:
-    is_served = part.provider_executed is True
-    if is_served and notes(part.call_provider_metadata, NAME).get("type") != SERVER:
+    is_server_call = part.provider_executed is True
+    if is_server_call and notes(part.call_provider_metadata, NAME).get("type") != SERVER:
         return None  # a server tool of another provider
-    id_, name, type_ = CALL_ID.fit(part.id), TOOL_NAME.fit(part.name), SERVER if is_served else UNSET
+    id_, name, type_ = CALL_ID.fit(part.id), TOOL_NAME.fit(part.name), SERVER if is_server_call else UNSET
     return wire.ToolUseBlock(wire.ToolUse(id_, name, object_input(part), type_))
 
 
@@ -220,7 +220,7 @@ FORMATS: Final = MediaFormats(
     audio="mp3=mpeg mpeg mpga=mpeg wav ogg opus flac aac x-aac=aac m4a=mp4 mp4 webm"
     " mka=x-matroska mkv=x-matroska pcm=L16",
 )
-"""As the AI SDK and `langchain-aws` have them. Audio: by common use."""
+"""The formats of the AI SDK and `langchain-aws`; those of audio by common use."""
 
 
 def read_media(block: Any, role: str) -> AnyFile | None:
@@ -280,7 +280,7 @@ def write_document(part: AnyFile) -> Wire | None:
 
 
 def document_name(filename: str) -> str:
-    """A name that the API takes: letters, digits, single spaces, `-`, `()`, `[]`, 200 of them at most.
+    """Return a name that the API accepts: up to 200 letters, digits, single spaces, `-`, `()` and `[]`.
 
     https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
     """
@@ -300,14 +300,14 @@ def _read_source(source: JsonObject, media_type: str) -> str | None:
 
 
 def _write_source(url: str) -> JsonObject | None:
-    """Bytes, or a location in S3. The API reads no other URL."""
+    """Return bytes, or a location in S3. The API reads no other URL."""
     inline = parse_data_url(url)
     if inline is not None:
         return {"bytes": inline.in_base64()}
     return {"s3Location": {"uri": url}} if url.startswith("s3://") else None
 
 
-# The tables
+# Tables of codecs
 
 
 _GUARD: Final = PartCodec(wire.GuardBlock, (TextPart, ImagePart), read_guard, write_guard, note=GUARD)
@@ -342,7 +342,7 @@ RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
 # result of a server tool is the output of its call.
 
 CACHE: Final = "cachePoint"
-"""A block, and the note of the AI SDK on what is before it."""
+"""A block, and the AI SDK's note on the part before it."""
 
 
 class _Blocks(MessageBlocks):
@@ -361,9 +361,9 @@ BLOCKS: Final = _Blocks(USER_BLOCKS, ASSISTANT_BLOCKS, RESULTS, lambda text: {"t
 
 
 def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str]) -> list[ReadPart]:
-    """The parts of a message. `calls` are the names of open calls by id."""
+    """Return the parts of a message. `calls` are the names of open calls by id."""
     found: list[ReadPart] = []
-    served: dict[str, int] = {}
+    server_calls: dict[str, int] = {}
     for number, raw in enumerate(raws):
         last = found[-1] if found else None
         point = raw.get(CACHE) if len(raw) == 1 else None
@@ -372,10 +372,10 @@ def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str])
             continue
         part = read_block(raw, role, calls)
         if isinstance(part, ToolCallPart) and part.provider_executed:
-            served.setdefault(part.id, len(found))
+            server_calls.setdefault(part.id, len(found))
         if role == "assistant" and isinstance(part, ToolResultPart):
-            if part.id in served:
-                call, position = found[at := served.pop(part.id)]
+            if part.id in server_calls:
+                call, position = found[at := server_calls.pop(part.id)]
                 metadata = add_notes(part.provider_metadata, NAME, behind_note(number - position - 1))
                 found[at] = ReadPart(with_result(call, part.output, metadata), position)
                 continue
@@ -385,5 +385,5 @@ def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str])
 
 
 def read_block(raw: JsonObject, role: str, calls: Mapping[str, str]) -> Any:
-    """The part of a block."""
+    """Return the part of a block."""
     return BLOCKS.read(wire.BLOCKS.read(raw), role, calls, role)

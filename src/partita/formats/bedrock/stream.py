@@ -1,7 +1,7 @@
 """The events of ConverseStream → chunks.
 
-An event is `{name: payload}`, as the SDKs of AWS have it. A response ends with its stream: the order of the
-last events is not documented.
+An event is `{name: payload}`, as in the AWS SDKs. A response ends with its stream: the order of the last
+events is not documented.
 
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html
 """
@@ -77,7 +77,7 @@ PADDING: Final = "padding against traffic analysis"
 
 
 def _whole(block: StreamedBlock) -> JsonObject:
-    """A block as a body would have it. `raw` is what is in its only member."""
+    """Return a block as in the body of a response. `raw` is the value of its only member."""
     data = None if block.data is None else b64encode(block.data).decode()
     match block.kind:
         case "text" if block.citations:
@@ -95,7 +95,7 @@ def _whole(block: StreamedBlock) -> JsonObject:
 
 
 class BedrockDecoder(ResponseDecoder):
-    """Events in, chunks out. One decoder reads one response."""
+    """Converts the events of one response to chunks."""
 
     def __init__(self) -> None:
         super().__init__(NAME, REASONS, read_usage)
@@ -103,7 +103,7 @@ class BedrockDecoder(ResponseDecoder):
         self._opened = 0
 
     def _read(self, event: JsonObject) -> bool:
-        """Read an event; whether it is known."""
+        """Read an event. Returns whether it is known."""
         name, payload = next(iter(event.items()), ("", None))
         if len(event) != 1 or not is_object(payload):
             return False
@@ -181,10 +181,10 @@ class BedrockDecoder(ResponseDecoder):
             return False
         block = self._blocks.get(index)
         match delta:
-            # Texts and reasoning have no start.
+            # Texts and reasoning have no start event.
             case {"text": str()} | {"citation": {}} if block is None:
                 block = self._open("text", "", index, name)
-            case {"reasoningContent": {**inner}} if block is None and inner.keys() <= _REASONING.keys():
+            case {"reasoningContent": {**inner}} if block is None and inner.keys() <= _REASONING:
                 block = self._open("reasoningContent", {}, index, name)
             case _:
                 pass
@@ -214,7 +214,7 @@ class BedrockDecoder(ResponseDecoder):
         return block
 
     def _append(self, block: StreamedBlock, delta: JsonObject) -> bool:
-        """Append a delta to a block; whether it belongs there."""
+        """Append a delta to a block. Returns whether it belongs there."""
         id_ = str(block.index)
         match delta:
             case {"text": str(text)} if block.kind == "text":
@@ -283,7 +283,7 @@ class BedrockDecoder(ResponseDecoder):
         return notes(part.call_provider_metadata, NAME) if isinstance(part, ToolCallPart) else {}
 
     def _output(self, result: ToolResultPart, index: int) -> None:
-        """The result of a server tool."""
+        """Emit the result of a server tool."""
         call = self._calls[result.id]
         self._answered.add(result.id)
         self._end_call(call, is_final=True)
@@ -299,11 +299,11 @@ class BedrockDecoder(ResponseDecoder):
 
 
 _KNOWN: Final = ("text", "reasoningContent", "toolUse", "toolResult", "image")
-_REASONING: Final[Mapping[str, None]] = {"text": None, "signature": None, "redactedContent": None}
+_REASONING: Final = frozenset({"text", "signature", "redactedContent"})
 
 
 def _add_bytes(block: StreamedBlock, data: str) -> bool:
-    """Add bytes to a block. Each delta is padded by itself, so that the texts cannot be joined.
+    """Add bytes to a block. Each delta is padded separately, so the base64 texts cannot be joined.
 
     https://github.com/anomalyco/opencode/pull/46283
     """
@@ -315,12 +315,12 @@ def _add_bytes(block: StreamedBlock, data: str) -> bool:
 
 
 def read_usage(raw: JsonObject) -> Usage:
-    """The usage of a response, with the object that it was read from."""
+    """Return the usage of a response, with the object that it was read from."""
     return replace(USAGE.read(raw), raw=raw)
 
 
 def error_text(error: JsonObject) -> str | None:
-    """The text of an error; `None` for anything else. `botocore` reads all of these names."""
+    """Return the text of an error, or `None` if it has none. `botocore` reads all of these names."""
     names = [name for name in ("message", "Message", "__type") if isinstance(error.get(name), str)]
     return error[names[0]] if names else None
 

@@ -1,1 +1,1 @@
-"""Session messages of Cherry Studio, of every generation."""
+"""Session messages of all generations of Cherry Studio."""

@@ -1,7 +1,7 @@
-"""Blocks of Cherry Studio before it had AI SDK parts → canonical parts.
+"""Blocks of Cherry Studio before it used AI SDK parts → canonical parts.
 
 Values without a place in a part are kept in its provider metadata under `cherry`, as in Cherry Studio's own
-parts today. Not kept are the status `success` and the id of the message. A block of an unknown type is kept
+parts today. The status `success` and the id of the message are not kept. A block of an unknown type is kept
 whole.
 """
 
@@ -43,7 +43,7 @@ Load: TypeAlias = Callable[[Row], Sequence[AssistantPart]]
 
 
 def load_block(raw: Json, message_id: str, path: str) -> Sequence[AssistantPart]:
-    """Return the parts of a block: usually one; of citations one for each web page."""
+    """Return the parts of a block: usually one; for citations one for each web page."""
     type_ = raw.get("type") if is_object(raw) else None
     load = LOADERS.get(type_) if isinstance(type_, str) else None
     if load is None or not is_object(raw):
@@ -90,7 +90,7 @@ def _state(block: Row) -> PartState | None:
 
 
 def _image(block: Row) -> Sequence[AssistantPart]:
-    url, name = _address(block)
+    url, name = _location(block)
     if url is None:
         return ()
     media_type = guess_media_type(url, name)
@@ -99,13 +99,13 @@ def _image(block: Row) -> Sequence[AssistantPart]:
 
 
 def _file(block: Row) -> Sequence[AssistantPart]:
-    url, name = _address(block)
+    url, name = _location(block)
     if url is None:
         return ()
     return (FilePart(url, guess_media_type(url, name), name, provider_metadata=metadata_of(block)),)
 
 
-def _address(block: Row) -> tuple[str | None, str | None]:
+def _location(block: Row) -> tuple[str | None, str | None]:
     """Return the URL and the name of a file. Other members of the file are left."""
     file = block.get("file")
     known: JsonObject = file if is_object(file) else {}
@@ -162,7 +162,7 @@ class _Stored(NamedTuple):
 
 
 def _tool(block: Row) -> Sequence[AssistantPart]:
-    """The call of a block, if it has an id."""
+    """Return the call of a block, if it has an id."""
     if not isinstance(block.get("toolId"), str):
         return ()
     stored = _stored(block)
@@ -206,7 +206,7 @@ def _failed(output: Json | UnsetType) -> bool:
 
 
 def _outcome(output: Json | UnsetType, failed: bool, status: Json) -> tuple[ToolState, ToolOutput | None]:
-    """The state of a call, and its output."""
+    """Return the state of a call, and its output."""
     if failed:
         return "output-error", _error_output(output)
     if output is not UNSET:

@@ -1,4 +1,4 @@
-"""Chunks as Cherry Studio stored them in its first months → canonical parts."""
+"""Chunks as Cherry Studio stored them in its first versions → canonical parts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -16,8 +16,8 @@ from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Part
 from partita.types.parts import DataPart
 
-SURE: Final = 3
-"""The number of pieces, each beginning with the one before, from which on each is the whole text so far."""
+MIN_CUMULATIVE: Final = 3
+"""If at least so many pieces each begin with the previous one, each of them is the whole text so far."""
 
 
 def load_chunks(
@@ -30,7 +30,7 @@ def load_chunks(
             chunks.append((f"{path}[{index}]", read_chunk(raw)))
         except DecodeError as error:
             losses.append(Loss.of(f"{path}[{index}]", raw, f"not a chunk: {error}"))
-    folded = fold(_growing(chunks), message_id)
+    folded = fold(_as_deltas(chunks), message_id)
     losses.extend(folded.losses)
     beside = dict(folded.beside)
     errors = [DataPart("error", {"message": text}) for text in beside.pop("errors", ())]
@@ -40,13 +40,13 @@ def load_chunks(
     )
 
 
-def _growing(chunks: Sequence[tuple[str, Chunk]]) -> Iterator[tuple[str, Chunk]]:
+def _as_deltas(chunks: Sequence[tuple[str, Chunk]]) -> Iterator[tuple[str, Chunk]]:
     """Yield the chunks. Pieces that are all of their text so far are replaced by the text they add."""
-    whole = set(_whole_blocks(chunks))
+    cumulative = set(_cumulative_pieces(chunks))
     so_far: dict[str, str] = {}
     for place, (path, chunk) in enumerate(chunks):
         match chunk:
-            case TextDelta(id=id_, delta=delta) if place in whole:
+            case TextDelta(id=id_, delta=delta) if place in cumulative:
                 yield path, replace(chunk, delta=delta.removeprefix(so_far.get(id_, "")))
                 so_far[id_] = delta
             case TextEnd(id=id_):
@@ -56,7 +56,7 @@ def _growing(chunks: Sequence[tuple[str, Chunk]]) -> Iterator[tuple[str, Chunk]]
                 yield path, chunk
 
 
-def _whole_blocks(chunks: Sequence[tuple[str, Chunk]]) -> Iterator[int]:
+def _cumulative_pieces(chunks: Sequence[tuple[str, Chunk]]) -> Iterator[int]:
     """Yield the indexes of pieces that are all of their text so far."""
     open_: dict[str, list[tuple[int, str]]] = {}
     for place, (_, chunk) in enumerate(chunks):
@@ -64,23 +64,23 @@ def _whole_blocks(chunks: Sequence[tuple[str, Chunk]]) -> Iterator[int]:
             case TextDelta(id=id_, delta=delta):
                 open_.setdefault(id_, []).append((place, delta))
             case TextEnd(id=id_) if id_ in open_:
-                yield from _whole(open_.pop(id_), _value(chunk))
+                yield from _if_cumulative(open_.pop(id_), _value(chunk))
             case _:
                 pass
     for pieces in open_.values():
-        yield from _whole(pieces, None)
+        yield from _if_cumulative(pieces, None)
 
 
-def _whole(pieces: Sequence[tuple[int, str]], value: Json) -> Iterator[int]:
+def _if_cumulative(pieces: Sequence[tuple[int, str]], value: Json) -> Iterator[int]:
     texts = [text for _, text in pieces]
     grows = all(
         after.startswith(before) and len(after) > len(before) > 0 for before, after in pairwise(texts)
     )
-    if len(texts) > 1 and grows and (len(texts) >= SURE or value == texts[-1]):
+    if len(texts) > 1 and grows and (len(texts) >= MIN_CUMULATIVE or value == texts[-1]):
         yield from (place for place, _ in pieces)
 
 
 def _value(chunk: TextEnd) -> Json:
-    """The whole text, which the end of a text repeats."""
+    """Return the whole text, which the end of a text repeats."""
     text = (chunk.provider_metadata or {}).get("text")
     return text.get("value") if is_object(text) else None

@@ -1,10 +1,10 @@
-"""Session messages of Cherry Studio, as rows of any of its three generations → canonical messages.
+"""Session messages of Cherry Studio, as rows from any of its three generations → canonical messages.
 
 | generation | column | value |
 |---|---|---|
 | today | `data` | `{parts, turnOptions}`: UI parts of AI SDK 6 and data parts |
 | before | `content` | `{message, blocks}` |
-| the first months | `content` | `{aiSDKChunks, rawAgentMessages, agentResult, agentType}`, or plain text |
+| first versions | `content` | `{aiSDKChunks, rawAgentMessages, agentResult, agentType}`, or plain text |
 
 A message has the id of its `message`, if there is one, otherwise that of its row. Values without a place in a
 message (status, model, resume token, raw agent messages …) are kept in its metadata under `cherry`, at their
@@ -41,7 +41,7 @@ USAGE: Final = UsageNames(
     cached=("inputTokenDetails.cacheReadTokens", "inputTokenDetails.cacheRead"),
     cache_write=("inputTokenDetails.cacheWriteTokens", "inputTokenDetails.cacheWrite"),
 )
-"""The counts in `stats` today, and in `usage` before."""
+"""The names of counts in `stats` (today) and `usage` (before)."""
 
 JSON_COLUMNS: Final = ("stats", "messageSnapshot", "delivery", "metadata")
 CHUNKS: Final = "aiSDKChunks"
@@ -58,19 +58,19 @@ def _load_row(row: Row, index: int, losses: list[Loss]) -> Message:
     row.unpack(*JSON_COLUMNS)
     column = "data" if "data" in row else "content"
     where = row.where(column)
-    value, damage = _unpacked(row.take(column), column)
+    value, error = _unpacked(row.take(column), column)
     body = Row(value if is_object(value) else {}, where)
     message = body.take_object("message")
     role = _role(row, message)
     envelope = _envelope(row, message, index)
-    if damage is not None:
-        why = f"{NOT_JSON}: {damage}"
+    if error is not None:
+        why = f"{NOT_JSON}: {error}"
         losses.append(Loss.of(where, value, why, "changed"))
         parts: list[Part] = [ForeignPart(NAME, value)]
     elif is_object(value):
         parts = [*_parts(body, message, role, envelope["id"], losses)]
     else:
-        parts = [*_bare(value, role, where, losses)]
+        parts = [*_value_parts(value, role, where, losses)]
     usage = _usage(row, message) if role == "assistant" else None
     if row.get("searchableText") == _searchable(parts):
         row.take("searchableText")
@@ -83,7 +83,7 @@ def _load_row(row: Row, index: int, losses: list[Loss]) -> Message:
 def _unpacked(value: Json, column: str) -> tuple[Json, str | None]:
     """Return the value of a column, and the error if it should be JSON but is not.
 
-    The first `content` could be plain text. Text that starts like an object was meant to be one.
+    In the first versions `content` could be plain text. Text that starts like an object should be one.
     """
     if not isinstance(value, str) or (column == "content" and not value.lstrip().startswith("{")):
         return value, None
@@ -126,7 +126,7 @@ def _searchable(parts: Sequence[Part]) -> str:
 # Parts
 
 
-def _bare(value: Json, role: str, where: str, losses: list[Loss]) -> Iterator[Part]:
+def _value_parts(value: Json, role: str, where: str, losses: list[Loss]) -> Iterator[Part]:
     """Yield the parts of a column that is not an object: a text, or the parts themselves."""
     if isinstance(value, str):
         yield TextPart(value)
@@ -137,7 +137,7 @@ def _bare(value: Json, role: str, where: str, losses: list[Loss]) -> Iterator[Pa
 
 
 def _parts(body: Row, message: Row, role: str, message_id: str, losses: list[Loss]) -> Iterator[Part]:
-    """Yield the parts of a column, in any form. For some time a `message` had `data` of its own."""
+    """Yield the parts of a column, in any form. In some versions `message` had its own `data`."""
     data = message.take_object("data")
     for holder in (body, data):
         if is_array(holder.get("parts")):

@@ -1,7 +1,7 @@
 """Requests and responses of Cohere's chat API ↔ canonical messages.
 
-A message is `message-N`, where N is the number of its first message in the request. Each result is a message
-of its own there. Documents of a request are one of its settings.
+A message is `message-N`, where N is the number of its first message in the request. The API takes each result
+as a separate message. The documents of a request are one of its settings.
 
 Wire: https://docs.cohere.com/reference/chat
 """
@@ -75,7 +75,7 @@ class _Reader(RoleReader):
 
 
 class _Writer(RoleWriter):
-    """Writes messages, and records what went where. Each block of the base class is a whole message."""
+    """Writes messages, and records their positions. Each block of the base class is a whole message."""
 
     rules, blocks = RULES, BLOCKS
 
@@ -123,14 +123,14 @@ TOOLS: Final = object_tools(NAME, "parameters", "function", template={"type": "f
 # Responses
 
 MESSAGE: Final = "message"
-"""The note of the residue of the message in a body."""
+"""The note with the residue of the message in a body."""
 
 
 def _read_body(response: wire.Response) -> ReadBody:
     parts, noted = read_assistant(response.message)
     kept = notes(noted, FIELDS)
-    bare = replace(response, message=wire.Assistant())
-    return ReadBody(bare, parts, response.finish_reason, response.id, notes={MESSAGE: kept} if kept else {})
+    rest = replace(response, message=wire.Assistant())
+    return ReadBody(rest, parts, response.finish_reason, response.id, notes={MESSAGE: kept} if kept else {})
 
 
 def _write_body(facts: BodyFacts, written: wire.Assistant) -> wire.Response:

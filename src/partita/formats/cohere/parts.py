@@ -37,7 +37,7 @@ from partita.types.parts import (
 from . import wire
 from .wire import NAME
 
-# The API does not document an alphabet of names. Its examples have these characters; other APIs take them.
+# The API does not document the characters of names. Its examples use these, which other APIs accept too.
 TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
 
 
@@ -72,7 +72,7 @@ def read_image(block: wire.Image, context: Any) -> ImagePart | None:
 
 
 def write_image(part: AnyFile) -> Wire | None:
-    """An address or data: https://docs.cohere.com/docs/image-inputs"""
+    """Write an image by its URL or with its data: https://docs.cohere.com/docs/image-inputs"""
     is_sent = is_image(part) and part.url.startswith(("https://", "data:image/"))
     return wire.Image(image_url={"url": part.url}) if is_sent else None
 
@@ -119,7 +119,7 @@ def write_result(part: ToolResultPart) -> Wire:
 
 
 def read_document(block: wire.Document, context: Any) -> TextPart | None:
-    """A document as a text, so that other models can read it."""
+    """Return a document as a text, so that other models can read it."""
     if "data" not in block.document:
         return None
     about = {key: item for key, item in block.document.items() if key != "data"}
@@ -136,7 +136,7 @@ def write_document(part: TextPart) -> Wire:
 
 
 def read_citation(raw: JsonObject) -> list[Citation]:
-    """A citation for each source. Offsets are those of the text: https://docs.cohere.com/docs/rag-citations"""
+    """Return a citation for each source. Offsets are in the text: https://docs.cohere.com/docs/rag-citations"""
     return [
         citation(
             NAME,
@@ -152,7 +152,7 @@ def read_citation(raw: JsonObject) -> list[Citation]:
     ]
 
 
-# The tables
+# Tables of codecs
 
 _TEXT: Final = text_codec(wire.Text)
 USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
@@ -212,7 +212,7 @@ _CITED: Final[Mapping[str, type[TextPart | ReasoningPart]]] = {
 
 
 def read_assistant(message: wire.Assistant) -> tuple[list[ReadPart], JsonObject]:
-    """The parts of a message, and notes about it. A position is `plan`, or a member and a number."""
+    """Return the parts of a message, and notes about it. A position is `plan`, or a member and a number."""
     found: list[ReadPart] = []
     if message.tool_plan:
         found.append(ReadPart(ReasoningPart(message.tool_plan, provider_metadata={NAME: {PLAN: True}}), PLAN))
@@ -232,24 +232,24 @@ def read_assistant(message: wire.Assistant) -> tuple[list[ReadPart], JsonObject]
 
 
 def read_block(block: Any) -> Any:
-    """The part of a block of the content."""
+    """Return the part of a block of the content."""
     part = ASSISTANT_BLOCKS.read(block, None)
     return custom("content", part.value) if isinstance(part, ForeignPart) else part
 
 
 def read_call(call: Any) -> Any:
-    """The part of a call."""
+    """Return the part of a call."""
     part = CALLS.read(call, None)
     return custom("tool_calls", part.value) if isinstance(part, ForeignPart) else part
 
 
 def custom(member: str, raw: JsonObject) -> CustomPart:
-    """The part of a block that has no other."""
+    """Return the part of a block that no other part can express."""
     return CustomPart(f"{NAME}.{raw.get('type')}", provider_metadata={NAME: {"member": member, "block": raw}})
 
 
 def _cited(parts: Sequence[ReadPart], raw: JsonObject) -> int | None:
-    """The number of the part that a citation is about.
+    """Return the number of the part that a citation is about.
 
     `type` is TEXT_CONTENT, THINKING_CONTENT or PLAN; `content_index` may be absent.
     """
@@ -264,7 +264,7 @@ def _cited(parts: Sequence[ReadPart], raw: JsonObject) -> int | None:
 
 
 def add_citation(part: Any, raw: JsonObject) -> Any:
-    """A text or reasoning with a citation."""
+    """Return a text or reasoning with a further citation."""
     before = notes(part.provider_metadata, NAME).get(CITATIONS, [])
     part = with_part_notes(part, NAME, {CITATIONS: [*before, raw]})
     if isinstance(part, TextPart):
@@ -276,7 +276,7 @@ def add_citation(part: Any, raw: JsonObject) -> Any:
 def write_assistant(
     parts: Sequence[LocatedPart], text: str | None = None, *, is_request: bool
 ) -> tuple[wire.Assistant, list[Position | None]]:
-    """The message of a step, and the position of each part.
+    """Return the message of a step, and the position of each part.
 
     In a request, text together with calls becomes the tool plan: "text content is not allowed when tool_calls
     are provided" (https://github.com/vercel/ai/issues/5794).
@@ -329,5 +329,5 @@ def _write_block(part: Any, own: JsonObject) -> tuple[str, Any]:
 
 
 def as_string(message: Any) -> Any:
-    """A message whose content is one text, as a string."""
+    """Return a message with its content, which is one text, as a string."""
     return replace(message, content=BLOCKS.as_string(message.content or ())) if message.content else message

@@ -44,14 +44,14 @@ REASONS: Final[Mapping[str, str]] = {
 }
 """Finish reasons by those of the API; any other is `other`."""
 
-# `tokens` counts what the model has read and written, `billed_units` what is paid.
+# `tokens` counts what the model read and wrote, `billed_units` what is billed.
 USAGE: Final = UsageNames(
     input=("tokens.input_tokens",), output=("tokens.output_tokens",), cached=("cached_tokens",)
 )
 
 
 class CohereDecoder(ResponseDecoder):
-    """Events in, chunks out. One decoder reads one response."""
+    """Converts the events of one response to chunks."""
 
     def __init__(self) -> None:
         super().__init__(NAME, REASONS, read_usage)
@@ -120,7 +120,7 @@ class CohereDecoder(ResponseDecoder):
         return True
 
     def _append(self, block: StreamedBlock, delta: JsonObject) -> bool:
-        """Append a delta to a block; whether it belongs there."""
+        """Append a delta to a block. Returns whether it belongs there."""
         if block.kind not in ("text", "thinking"):
             block.deltas.append(delta)
             return True
@@ -236,7 +236,7 @@ class CohereDecoder(ResponseDecoder):
         stop, usage = delta.get("finish_reason"), delta.get("usage")
         self._stop = stop if isinstance(stop, str) else None
         self._usage = usage if is_object(usage) else {}
-        if isinstance(delta.get("error"), str):  # there is no event for errors
+        if isinstance(delta.get("error"), str):  # errors have no event
             self._errors.append({"message": delta["error"]})
             self._emitter.error(delta["error"])
         known = ("finish_reason", "usage", "error")
@@ -249,13 +249,13 @@ class CohereDecoder(ResponseDecoder):
         return True
 
     def _check(self, event: JsonObject, kind: str) -> None:
-        """Report an index that is not the next one. Blocks, calls and citations are counted apart."""
+        """Report an index that is not the next one. Blocks, calls and citations are counted separately."""
         self._report_others(event, "", "type", "index", "delta")
         if event.get("index") != self._counts[kind]:
             self._report("index", event.get("index"), BLOCK_ORDER)
         self._counts[kind] += 1
 
-    # Ends
+    # Ends of blocks
 
     def _end_plan(self) -> None:
         if self._plan is not None and self._emitter.is_open(PLAN):
@@ -294,7 +294,7 @@ def _message(event: JsonObject) -> JsonObject:
 
 
 def read_usage(raw: JsonObject) -> Usage:
-    """The usage of a response, with what is billed."""
+    """Return the usage of a response, with what is billed."""
     billed = raw.get("billed_units")
     counts = USAGE.read({"tokens": billed}) if is_object(billed) else None
     paid = None if counts is None else {"input": counts.input_tokens, "output": counts.output_tokens}

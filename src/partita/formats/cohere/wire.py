@@ -58,7 +58,7 @@ class Call(Block, tag="function"):
 
 
 class UnknownBlock(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A block that is not known here."""
+    """A block of an unknown type."""
 
 
 ContentBlock: TypeAlias = Text | Thinking | Image | Document | UnknownBlock
@@ -94,14 +94,14 @@ class Assistant(Message, tag="assistant"):
 
 
 class Tool(Message, tag="tool"):
-    """The result of one call. There is no flag for errors: an error is content."""
+    """The result of one call. Errors are not marked: an error is content."""
 
     tool_call_id: str
     content: Content
 
 
 class UnknownMessage(UnknownVariant, tag_field="role", tag="__unknown__"):
-    """A message of a role that is not known here."""
+    """A message of an unknown role."""
 
 
 AnyMessage: TypeAlias = System | User | Assistant | Tool | UnknownMessage

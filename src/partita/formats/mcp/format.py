@@ -1,8 +1,8 @@
 """Content of the Model Context Protocol ↔ canonical messages.
 
-Read are messages of prompts and of sampling (`{role, content}`), the requests and results that they are in,
-results of `tools/call`, and content blocks. Written are messages of sampling, or a request for sampling.
-Messages have no ids there: they are numbered `message-N`.
+The reader accepts messages of prompts and of sampling (`{role, content}`), the requests and results that
+contain them, results of `tools/call`, and content blocks. The writer returns messages of sampling, or a
+request for sampling. Messages of the protocol have no ids: they are numbered `message-N`.
 
 Specification: https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
 """
@@ -48,9 +48,9 @@ from .wire import MESSAGE, NAME
 HINT: Final = "give a result of a tool, content blocks, or messages of a prompt or of sampling"
 SYSTEM: Final = "system"
 CALL_ID: Final = "call-1"
-"""The id of the call of a result that is alone."""
+"""The call id of a result without its call."""
 
-# Notes in the provider metadata of messages, beside the other members of a message
+# Notes in the provider metadata of messages, next to the other members of a message
 FORM: Final = "content"  # whether the content is a list, although it has one block
 LIST: Final = "list"
 MESSAGE_NOTES: Final = frozenset({FORM, JOINED_NOTE, "fields"})  # `fields` is of older versions
@@ -62,7 +62,7 @@ FINISH_REASONS: Final[Mapping[str, str]] = {
     "toolUse": "tool-calls",
 }
 MAX_TOKENS: Final = 8192
-"""`maxTokens` of requests that do not say it. The protocol requires it."""
+"""`maxTokens` of requests that do not set it. The protocol requires it."""
 
 REPORT: Final = Report(
     NAME,
@@ -75,7 +75,7 @@ REPORT: Final = Report(
 
 
 def load(payload: Json) -> Loaded:
-    """Read whatever contains content of the protocol."""
+    """Read messages, a request or a result with messages, a result of a tool, or content blocks."""
     if is_array(payload):
         has_roles = all(is_object(item) and "role" in item for item in payload)
         return _loaded(_Reader(payload)) if has_roles else _load_blocks(payload)
@@ -103,7 +103,7 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
 
 
 def _read(payload: Json) -> "_Reader":
-    """A reader of messages, or of a request with them."""
+    """Return a reader of messages, or of a request with messages."""
     if is_array(payload):
         return _Reader(payload)
     if not is_array(payload["messages"]):
@@ -117,23 +117,23 @@ def _loaded(reader: "_Reader", request: Request | None = None) -> Loaded:
     return Loaded(tuple(join(found)), lambda: misplaced_results(found, reader.paths), request)
 
 
-def _load_as(message: JsonObject, payload: Json, unwrap: Callable[[JsonObject], Json]) -> Loaded:
-    """Read a message that a payload stands for. `unwrap` returns the payload of the message."""
+def _load_as(message: JsonObject, unwrap: Callable[[JsonObject], Json]) -> Loaded:
+    """Read the message that was made of a payload. `unwrap` returns the payload of a message."""
     loaded = _loaded(_Reader([message], None))
 
-    def again() -> Json:
+    def write_back() -> Json:
         written = dump(loaded.messages).payload
         return unwrap(written[0]) if len(written) == 1 else written
 
-    return Loaded(loaded.messages, loaded.losses, write_back=again)
+    return Loaded(loaded.messages, loaded.losses, write_back=write_back)
 
 
 def _load_blocks(payload: Json) -> Loaded:
-    """Blocks without a role: the assistant's, if there are calls among them."""
+    """Read blocks without a role. They belong to the assistant if they include calls."""
     blocks = payload if is_array(payload) else [payload]
     is_call = any(isinstance(block, wire.ToolUse) for block in read_wire(wire.BLOCKS, blocks, "$", HINT))
     message: JsonObject = {"role": "assistant" if is_call else "user", "content": payload}
-    return _load_as(message, payload, lambda written: written["content"])
+    return _load_as(message, lambda written: written["content"])
 
 
 def _load_result(payload: JsonObject) -> Loaded:
@@ -142,22 +142,21 @@ def _load_result(payload: JsonObject) -> Loaded:
         what = f"content is {kind_of(content)}"
         raise ConversionError(what, where="$.content", hint="make it a list of content blocks")
     read_wire(wire.BLOCKS, content, "$.content", HINT)
-    around: JsonObject = {"type": "tool_result", "toolUseId": CALL_ID}
-    message: JsonObject = {"role": "user", "content": {**payload, **around}}
+    added: JsonObject = {"type": "tool_result", "toolUseId": CALL_ID}
+    message: JsonObject = {"role": "user", "content": {**payload, **added}}
     return _load_as(
         message,
-        payload,
-        lambda one: {name: value for name, value in one["content"].items() if name not in around},
+        lambda one: {name: value for name, value in one["content"].items() if name not in added},
     )
 
 
 def _load_message(payload: JsonObject) -> Loaded:
-    """One message; or what sampling returned, which has a model."""
+    """Read one message, or a result of sampling, which names its model."""
     known = {key: payload[key] for key in ("model", "stopReason") if isinstance(payload.get(key), str)}
     message = {key: payload[key] for key in payload if key not in ("model", "stopReason")}
     if len(message) == len(payload) or payload["role"] != "assistant":
         known = {}
-    loaded = _load_as(message, payload, lambda written: {**written, **known})
+    loaded = _load_as(message, lambda written: {**written, **known})
     metadata: JsonObject = {}
     if (stop := known.get("stopReason")) is not None:
         metadata |= {"finishReason": FINISH_REASONS.get(stop, "other"), "rawFinishReason": stop}
@@ -199,18 +198,18 @@ TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool)
 
 
 class _Reader:
-    """Reads messages. In `messages` the results are still apart from their calls.
+    """Reads messages. In `messages` the results are still separate from their calls.
 
     The positions are those of `MessageWriter`.
     """
 
     def __init__(self, raws: Sequence[Json], path: str | None = "$", system: Json = None) -> None:
-        """`path`: of the list; `None` if there is one message, which is the payload."""
+        """`path`: the path of the list; `None` if the payload is a single message."""
         self.messages: list[Message] = []
         self.paths: list[str] = []
         self.positions: dict[Position, Any] = {}
         self._names: dict[str, str] = {}  # of tools, by the ids of their calls
-        self._head: str | None = None  # id of the last message of the assistant, until results come
+        self._head: str | None = None  # id of the last message of the assistant, until its results arrive
         if isinstance(system, str):
             self._add(SystemMessage(id=SYSTEM, content=system), "$.systemPrompt", (SYSTEM, 0))
         for index, raw in enumerate(raws):
@@ -275,19 +274,19 @@ class _Reader:
 
 
 class _Writer(MessageWriter):
-    """Writes messages, and records what went where."""
+    """Writes messages, and records the positions of messages and parts."""
 
     boundary_reason = REPORT.default
 
     def __init__(self, request: Request | None) -> None:
-        # All calls of a message are answered in the next one, which has nothing but results:
+        # The results of all calls of a message are in the next message, which has nothing else:
         # https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-result-messages
         super().__init__(NAME, joins_results=True)
         self._given = request
         self._prompts: list[str] = []
 
     def write(self, messages: Sequence[Message]) -> Json:
-        """Messages, or a request with them."""
+        """Return messages, or a request with them."""
         rules = Rules(instructions="anywhere" if self._given is None else "first", calls="any")
         self.write_turns(messages, rules, lambda part: write_block(part) is not None, results="all")
         written = [to_json(_write_message(*one)) for one in self.messages]
@@ -306,7 +305,7 @@ class _Writer(MessageWriter):
         return blocks, numbers
 
     def write_instructions(self, turn: Instructions) -> None:
-        """Only requests have instructions: one text."""
+        """Write instructions as one text. Only requests have them."""
         if self._given is None:
             self.record.add(turn, None, [None] * len(turn.parts))
             return

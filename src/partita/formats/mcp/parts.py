@@ -33,7 +33,7 @@ AS_TEXT: Final = "text"
 """The note of a resource whose contents are text."""
 
 OLD_NOTES: Final = frozenset({"fields", "type", "uri", "blocks"})
-"""Notes of older versions. They are ignored."""
+"""Notes that older versions wrote. They are ignored."""
 
 
 # Text and calls
@@ -57,7 +57,7 @@ def is_cut(part: ToolCallPart) -> bool:
 
 
 def write_call(part: ToolCallPart) -> Wire | None:
-    """A call. Input that is not an object is sent in one, as the protocol demands; cut calls are not sent."""
+    """Write a call. The protocol requires an object as input; calls that were cut off are not written."""
     if is_cut(part):
         return None
     return wire.ToolUse(id=part.id, name=part.name, input=object_input(part))
@@ -126,7 +126,7 @@ def write_resource(part: AnyFile) -> Wire | None:
 
 
 def _data(url: str) -> tuple[str, str] | None:
-    """The media type of a data URL, and its data in base64."""
+    """Return the media type of a data URL, and its data in base64."""
     found = parse_data_url(url)
     return None if found is None else (found.media_type or "", found.in_base64())
 
@@ -139,7 +139,7 @@ def _decoded(data: str) -> str | None:
 
 
 def write_as_text(part: AnyFile) -> Wire | None:
-    """A file in a message, where the protocol has only text, images and sounds: its text, or its URL."""
+    """Write a file as its text or its URL: messages can only have text, images and audio."""
     if part.url.lower().startswith(("https:", "http:")):
         return wire.Text(text=part.url)
     found = parse_data_url(part.url)
@@ -152,7 +152,7 @@ def write_as_text(part: AnyFile) -> Wire | None:
 
 
 def read_result(block: wire.ToolResult, name: str) -> ToolResultPart:
-    """A result. Its output is structured content if it has any, else its blocks, or the text of an error."""
+    """Read a result. The output is its structured content, else its blocks, or the text of an error."""
     is_error, value = block.is_error is True, block.structured_content
     output: ToolOutput
     if value is not UNSET and value is not None:
@@ -165,7 +165,7 @@ def read_result(block: wire.ToolResult, name: str) -> ToolResultPart:
 
 
 def write_result(part: ToolResultPart) -> Wire:
-    """A result. Structured content is also written as text, for clients that do not read it.
+    """Write a result. Structured content is also written as text, for clients that do not read it.
 
     Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools#structured-content
     """
@@ -181,7 +181,7 @@ def write_result(part: ToolResultPart) -> Wire:
     )
 
 
-# The tables
+# Tables of codecs
 
 
 def _never(part: Any) -> bool:
@@ -209,13 +209,13 @@ BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     TEXT,
     IMAGE,
     AUDIO,
-    # Sampling does not have resources, prompts do: they are written only where they came from one
+    # Prompts have resources, sampling does not: they are only written if they were read from a resource
     PartCodec(wire.ResourceLink, FILES, read_link, write_link, suits=_never),
     PartCodec(wire.EmbeddedResource, FILES, read_resource, write_resource, suits=_never),
     PartCodec(wire.ToolUse, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
     reserved=NOTES,
 )
-"""The blocks of messages, but for results."""
+"""The blocks of messages, except results."""
 
 RESULTS: Final[PartCodecs[str]] = PartCodecs(
     NAME, PartCodec(wire.ToolResult, ToolResultPart, read_result, write_result), reserved=OLD_NOTES
@@ -223,6 +223,6 @@ RESULTS: Final[PartCodecs[str]] = PartCodecs(
 
 
 def write_block(part: Any) -> Wire | JsonObject | None:
-    """The block of a part in a message; `None` if there is none for it."""
+    """Return the block of a part in a message, or `None` if no block can hold it."""
     block = BLOCKS.write(part)
     return write_as_text(part) if block is None and isinstance(part, FILES) else block

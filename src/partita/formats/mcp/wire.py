@@ -15,7 +15,7 @@ NAME: Final = "mcp"
 
 
 class Block(Wire, tag_field="type", rename="camel", kw_only=True):
-    """What all content blocks may have."""
+    """The base of all content blocks."""
 
     annotations: JsonObject | UnsetType = UNSET
     meta: JsonObject | UnsetType = field(default=UNSET, name="_meta")
@@ -35,7 +35,7 @@ class Image(Block, tag="image"):
 
 
 class Audio(Block, tag="audio"):
-    """A sound, in base64."""
+    """Audio, in base64."""
 
     data: str
     mime_type: str
@@ -73,7 +73,7 @@ class ToolResult(Block, tag="tool_result", kw_only=True):
 
 
 class UnknownBlock(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A block without a type here."""
+    """A block of an unknown type."""
 
 
 AnyBlock: TypeAlias = (

@@ -1,7 +1,7 @@
-"""What messages are recorded in: attributes of a span or a log record, lists of messages, events.
+"""Containers of recorded messages: attributes of a span or a log record, lists of messages, and events.
 
-This is a file of its own because it knows nothing of canonical messages: it takes messages of the conventions
-out of what they are recorded in, and puts them back.
+This module does not depend on canonical messages: it reads messages of the conventions from their containers,
+and writes them back.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ HINT: Final = (
     "give gen_ai.input.messages and the like, a list of {role, parts}, or events such as gen_ai.choice"
 )
 SPAN: Final = "span"
-"""The setting of a request with what a span has besides its attributes."""
+"""The setting of a request with the members of a span other than its attributes."""
 
 CARRIED: Final = "partita.carried"
 LISTS: Final = (SYSTEM, INPUT, OUTPUT)
@@ -39,7 +39,7 @@ EVENT_ROLES: Final = {
     "gen_ai.tool.message": "tool",
     CHOICE: "assistant",
 }
-"""The role of the message that an event is."""
+"""The role of the message in an event, by the name of the event."""
 
 EVENT_NAMES: Final = {role: name for name, role in EVENT_ROLES.items() if name != CHOICE}
 
@@ -54,7 +54,7 @@ class Recorded(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """What a payload contains."""
+    """The contents of a payload."""
 
     messages: Sequence[Recorded]
     form: str | None = None
@@ -63,7 +63,7 @@ class Recording(NamedTuple):
 
 
 def read_recording(payload: Json) -> Recording:
-    """The messages and the attributes of a payload."""
+    """Return the messages and the attributes of a payload."""
     if is_object(payload):
         if _event_name(payload) is not None:
             return Recording([_read_event(payload, "$")], EVENTS)
@@ -94,21 +94,21 @@ def _read_attributes(raw: JsonObject, path: str) -> Recording:
     if raw.keys().isdisjoint(LISTS):
         raise ConversionError("attributes without messages", where=path, hint=HINT)
     lists = {name: _array(raw[name], f"{path}.{name}") for name in LISTS if name in raw}
-    given = _read_messages(lists.get(INPUT, []), f"{path}.{INPUT}", is_output=False)
-    made = _read_messages(lists.get(OUTPUT, []), f"{path}.{OUTPUT}", is_output=True)
+    inputs = _read_messages(lists.get(INPUT, []), f"{path}.{INPUT}", is_output=False)
+    outputs = _read_messages(lists.get(OUTPUT, []), f"{path}.{OUTPUT}", is_output=True)
     instructions = read_wire(INSTRUCTIONS, lists.get(SYSTEM, []), f"{path}.{SYSTEM}", HINT)
-    # A list without items has no messages that could be written: it is kept as a setting
+    # An empty list has no messages to write back: it is kept as a setting
     rest = {
         name: value
         for name, value in raw.items()
-        if name not in lists or (not lists[name] and (name != INPUT or made))
+        if name not in lists or (not lists[name] and (name != INPUT or outputs))
     }
     if isinstance(rest.get(TOOLS), str):
         rest[TOOLS] = _array(rest[TOOLS], f"{path}.{TOOLS}")
     # Where span attributes cannot be structured, the conventions allow JSON texts:
     # https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md
     has_texts = any(isinstance(raw[name], str) for name in lists)
-    return Recording([*given, *made], TEXTS if has_texts else None, instructions, rest)
+    return Recording([*inputs, *outputs], TEXTS if has_texts else None, instructions, rest)
 
 
 def _array(value: Json, path: str) -> list[Any]:
@@ -122,22 +122,22 @@ def _array(value: Json, path: str) -> list[Any]:
     return value
 
 
-def with_texts_of(payload: JsonObject, again: JsonObject) -> JsonObject:
-    """What was written again, with the JSON texts of the payload where these contain the same values."""
+def with_texts_of(payload: JsonObject, written: JsonObject) -> JsonObject:
+    """Return the written payload with the JSON texts of the original where they contain the same values."""
     if is_object(payload.get("attributes")):
-        attributes = with_texts_of(payload["attributes"], again.get("attributes", {}))
-        return {**again, "attributes": attributes}
+        attributes = with_texts_of(payload["attributes"], written.get("attributes", {}))
+        return {**written, "attributes": attributes}
     texts = {name: payload[name] for name in (*LISTS, TOOLS) if isinstance(payload.get(name), str)}
     same = {
         name: text
         for name, text in texts.items()
-        if name in again and not any(json_losses(_array(text, name), _array(again[name], name), "$", ""))
+        if name in written and not any(json_losses(_array(text, name), _array(written[name], name), "$", ""))
     }
-    return again | same
+    return written | same
 
 
 def write_lists(lists: JsonObject, form: str | None) -> JsonObject:
-    """Attributes that are lists, as JSON texts if they were."""
+    """Return attributes that are lists, as JSON texts if they were recorded so."""
     if form != TEXTS:
         return lists
     return {name: dumps(value).decode() for name, value in lists.items()}
@@ -160,7 +160,7 @@ DEFINITIONS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool)
 
 
 def read_request(attributes: JsonObject) -> Request | None:
-    """Tools and attributes. Tools that are not functions stay an attribute."""
+    """Return the tools and the attributes. Tools that are not functions remain an attribute."""
     raws = attributes.get(TOOLS)
     if not is_array(raws):
         return Request((), attributes) if attributes else None
@@ -170,7 +170,7 @@ def read_request(attributes: JsonObject) -> Request | None:
 
 
 def add_request(payload: Json, request: Request) -> JsonObject:
-    """A payload with the tools and the attributes of a request."""
+    """Return a payload with the tools and the attributes of a request."""
     attributes: JsonObject = payload if is_object(payload) else {INPUT: payload}
     attributes = {
         **{name: one for name, one in request.settings.items() if name not in attributes},
@@ -189,7 +189,7 @@ def add_request(payload: Json, request: Request) -> JsonObject:
 
 
 def _event_name(raw: Json) -> str | None:
-    """The name of an event that is a message. Logs have had it in several places."""
+    """Return the name of an event that is a message. Logs have it in different places."""
     if not is_object(raw):
         return None
     attributes = raw.get("attributes")
@@ -227,7 +227,7 @@ def _read_event(raw: Json, path: str) -> Recorded:
 
 
 def write_event(message: JsonObject, *, is_output: bool) -> wire.Event:
-    """A message as an event."""
+    """Return a message as an event."""
     role, parts = message["role"], message["parts"]
     members = {name: value for name, value in message.items() if name not in ("role", "parts")}
     calls = [part for part in parts if part.get("type") == "tool_call"]
@@ -246,7 +246,7 @@ def write_event(message: JsonObject, *, is_output: bool) -> wire.Event:
 
 
 def _read_content(content: Json) -> list[Json]:
-    """The conventions left open what content is: a text, parts, or anything else."""
+    """Return content as parts. The conventions allow any value: a text, parts, or other JSON."""
     items = content if is_array(content) else [content]
     return [
         one if is_object(one) and isinstance(one.get("type"), str) else {"type": "text", "content": one}
@@ -265,7 +265,7 @@ def _is_call(call: Json) -> bool:
 
 
 def _read_call(call: JsonObject) -> JsonObject:
-    """A call of Chat Completions as a part."""
+    """Return a call of Chat Completions as a part."""
     members = {name: value for name, value in call.items() if name not in ("type", "function")}
     return {**members, **call["function"], "type": "tool_call"}
 
@@ -276,11 +276,11 @@ def _write_call(part: JsonObject) -> JsonObject:
     return {**members, "type": "function", "function": function}
 
 
-# The slot
+# The sidecar
 
 
 def put(payload: Json, extra: JsonObject) -> Json:
-    """The payload with an object among the attributes, or in the first message."""
+    """Return the payload with an object among the attributes, or in the first message."""
     if is_object(payload):
         return {**payload, CARRIED: extra}
     if is_array(payload) and payload and is_object(payload[0]):
@@ -289,7 +289,7 @@ def put(payload: Json, extra: JsonObject) -> Json:
 
 
 def take(payload: Json) -> tuple[Json, JsonObject | None]:
-    """The payload without what `put` added, and that."""
+    """Return the payload without the object that `put` added, and that object."""
     holder = payload[0] if is_array(payload) and payload else payload
     if not is_object(holder) or not is_object(holder.get(CARRIED)):
         return payload, None

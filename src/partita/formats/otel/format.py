@@ -1,12 +1,13 @@
 """Messages as OpenTelemetry's conventions for generative AI record them ↔ canonical messages.
 
-Read are attributes with input messages, output messages and system instructions (as arrays or as JSON texts),
-spans with them, lists of messages, and events that are one message each. What else a recording has is its
-request: tools, and attributes as they are. The last answer is the output, everything before it the input.
-Each step of an answer is a message, followed by the results of its calls.
+The reader accepts attributes with input messages, output messages and system instructions (as arrays or as
+JSON texts), spans with such attributes, lists of messages, and events with one message each. The tools and
+all other attributes of a recording become its request. The writer puts the last response into the output, and
+all messages before it into the input. Each step of a response is a message, followed by the results of its
+calls.
 
-Messages have no ids there: they are numbered `message-N`. Results that are not directly after their calls
-lose their place.
+Recorded messages have no ids: they are numbered `message-N`. Results that do not directly follow their calls
+lose their position.
 
 Conventions: https://github.com/open-telemetry/semantic-conventions-genai
 """
@@ -72,14 +73,14 @@ ROLES: Final[Mapping[str, str]] = {
     "ai": "assistant",
     "tool": "tool",
 }
-"""Roles that are recorded, and the roles of canonical messages for them. Any other is a user's."""
+"""The roles of canonical messages, by recorded role. Any other role is read as `user`."""
 
-# Notes in the provider metadata of messages, beside the other members of a message
+# Notes in the provider metadata of messages, next to the other members of a message
 ROLE: Final = "role"  # the role in the recording, if not that of the message
-IS_OUTPUT: Final = "made"  # whether it is in the output, if not as the last answer
-FORM: Final = "form"  # with the first message: what the messages are recorded in, if not attributes
-EVENT: Final = "asEvent"  # residue of the event that the message is
-INSTRUCTIONS: Final = "instructions"  # it stands for the system instructions
+IS_OUTPUT: Final = "made"  # whether it is in the output, if it is not the last response there
+FORM: Final = "form"  # on the first message: the container of the messages, if not attributes
+EVENT: Final = "asEvent"  # residue of the event of the message
+INSTRUCTIONS: Final = "instructions"  # the message holds the system instructions
 MEMBERS: Final = ("name", "finish_reason")
 MESSAGE_NOTES: Final = frozenset({ROLE, IS_OUTPUT, FORM, EVENT, JOINED_NOTE, INSTRUCTIONS})
 
@@ -96,7 +97,7 @@ REPORT: Final = Report(
 )
 
 RULES: Final = Rules(hidden="send", calls="any")
-"""None: a recording has what was sent and received."""
+"""No restrictions: a recording contains what was sent and received."""
 
 
 def load(payload: Json) -> Loaded:
@@ -108,10 +109,10 @@ def load(payload: Json) -> Loaded:
     def misplaced() -> Iterator[Loss]:
         return misplaced_results(reader.messages, reader.paths)
 
-    def again() -> Json:
+    def write_back() -> Json:
         return with_texts_of(payload, dump(messages, request).payload)
 
-    return Loaded(messages, misplaced, request, write_back=again if recording.form == TEXTS else None)
+    return Loaded(messages, misplaced, request, write_back=write_back if recording.form == TEXTS else None)
 
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
@@ -127,14 +128,15 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
 
 
 class _Reader:
-    """Reads a recording. In `messages` the results are still apart from their calls.
+    """Reads a recording. In `messages` the results are still separate from their calls.
 
-    A part has a place by the number of its recorded message, and its number among the parts there; a message
-    has the place of its first part. A recorded message with results among other parts is several messages.
+    The position of a part is the number of its recorded message, and its number among the parts there. The
+    position of a message is that of its first part. A recorded message with results among other parts becomes
+    several messages.
     """
 
     def __init__(self, recording: Recording, numbers: Sequence[int] | None = None) -> None:
-        """`numbers`: of the recorded messages, if not from zero on."""
+        """`numbers`: the numbers of the recorded messages, if these are not their indexes."""
         self.messages: list[Message] = []
         self.paths: list[str] = []
         self.positions: dict[Position, Any] = {}
@@ -143,8 +145,8 @@ class _Reader:
         self._thread_id = self.attributes.pop(CONVERSATION) if isinstance(thread_id, str) else None
         self._form = recording.form
         self._names: dict[str, str] = {}  # of tools, by the ids of their calls
-        self._open: list[str] = []  # ids of the calls of the last answer that have no result yet
-        self._head: str | None = None  # id of the message before, if it is an answer
+        self._open: list[str] = []  # ids of the calls of the last response that have no result yet
+        self._head: str | None = None  # id of the previous message, if it is the assistant's
         if recording.instructions:
             note = {INSTRUCTIONS: True}
             self._add(self._system(recording.instructions, note), "$", (SYSTEM, 0))
@@ -156,7 +158,7 @@ class _Reader:
     def _id(self) -> str:
         return f"message-{len(self.messages) + 1}"
 
-    def _around(self) -> dict[str, Any]:
+    def _envelope(self) -> dict[str, Any]:
         return {"id": self._id(), "thread_id": self._thread_id}
 
     def _add(self, message: Message, path: str, place: tuple[Any, int]) -> None:
@@ -189,33 +191,38 @@ class _Reader:
     def _system(self, blocks: Sequence[Any], note: JsonObject) -> SystemMessage:
         parts = tuple(_read_part(block, INSTRUCTION_PARTS) for block in blocks)
         metadata = add_notes(None, NAME, note)
-        return SystemMessage(content=SystemContent(parts=parts, provider_metadata=metadata), **self._around())
+        return SystemMessage(
+            content=SystemContent(parts=parts, provider_metadata=metadata), **self._envelope()
+        )
 
     def _runs(self, blocks: Sequence[Any], role: str, note: JsonObject, path: str, number: int) -> None:
-        """A message of the user or of tools: each run of results, and of other parts, is a message."""
+        """Add a message of the user or of tools: each group of results, or of other parts, is a message."""
         parts = [self._result(one) or _read_part(one, ITEMS) for one in blocks]
-        runs: list[tuple[bool, Any]] = [(is_tool, tuple(run)) for is_tool, run in groupby(parts, _is_result)]
+        runs: list[tuple[bool, Any]] = [
+            (is_tool, tuple(run))
+            for is_tool, run in groupby(parts, lambda part: type(part) is ToolResultPart)
+        ]
         start = 0
         for is_tool, run in runs or [(role == "tool", ())]:
             noted = {JOINED_NOTE: True} if start else note
             if role != ("tool" if is_tool else "user"):
                 noted = {ROLE: role, **noted}
             metadata = add_notes(None, NAME, noted)
-            around = self._around()
+            envelope = self._envelope()
             message: Message
             if is_tool:
                 if self._head is not None and not start:
-                    around["id"] = results_id(self._head, 1)
-                message = ToolMessage(content=ToolContent(parts=run, provider_metadata=metadata), **around)
+                    envelope["id"] = results_id(self._head, 1)
+                message = ToolMessage(content=ToolContent(parts=run, provider_metadata=metadata), **envelope)
             else:
                 content = UserContent(parts=run, provider_metadata=metadata)
-                message = UserMessage(content=content, type="text", **around)
+                message = UserMessage(content=content, type="text", **envelope)
             self._head = None
             self._add(message, path, (number, start))
             start += len(run)
 
     def _result(self, block: Any) -> ToolResultPart | None:
-        """The result that a part is, with the id of its call, or of the first one without a result."""
+        """Return the result in a block. Without an id, it is that of the first call that has none."""
         if not RESPONSES.reads(block):
             return None
         call_id = block.id if isinstance(block.id, str) else None
@@ -259,7 +266,7 @@ class _Reader:
         return AssistantMessage(content=content, id=id_, thread_id=self._thread_id)
 
     def _take_usage(self) -> Usage | None:
-        """The usage, which is taken out of the attributes."""
+        """Remove the usage from the attributes, and return it."""
         counts: Any = {
             field: self.attributes.pop(name)
             for name, field in USAGE.items()
@@ -273,13 +280,13 @@ def _is_result(part: Any) -> bool:
 
 
 def _read_part(block: Any, types: Sequence[type[Any]]) -> Any:
-    """The part of a block in a message that may have parts of these types. Others are kept whole."""
+    """Return the part of a block in a message that may have parts of these types. Others are kept whole."""
     part = PARTS.read(block, NO_CALL)
     return part if type(part) in types else ForeignPart(NAME, to_json(block))
 
 
 def _write_message(role: str, blocks: Sequence[Any], noted: JsonObject) -> wire.Message:
-    """A message, with all its other members."""
+    """Return a message with the members that were kept."""
     if not noted:
         return wire.Message(role=role, parts=tuple(blocks))
     own = noted.get(ROLE)
@@ -296,28 +303,28 @@ def _write_message(role: str, blocks: Sequence[Any], noted: JsonObject) -> wire.
 
 
 class _Writer(MessageWriter):
-    """Writes a recording, and records what went where."""
+    """Writes a recording, and records the positions of messages and parts."""
 
     result_role = "tool"
     boundary_reason = REPORT.default
 
     def __init__(self, form: Json) -> None:
-        """`form`: what the messages were recorded in."""
+        """`form`: the container in which the messages were recorded."""
         super().__init__(NAME)
         self.numbers: Sequence[int] = ()
-        """The numbers of the messages, in the order in which they are read."""
+        """The numbers of the messages, in the order in which they are read back."""
         self._form, self._is_list = form, form in (LIST, EVENTS)
         self._usage: Usage | None = None
 
     def write(self, messages: Sequence[Message]) -> Json:
-        """The recording."""
+        """Return the recording."""
         self.write_turns(messages, RULES, PARTS.can_write)
         thread_id = next((one.thread_id for one in messages if one.thread_id is not None), None)
         return self._payload(None if self._is_list else thread_id)
 
     def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], list[Any]]:
-        """The blocks of a turn, and the number of each part among those that are written."""
-        self._usage = None  # only that of the last answer is recorded
+        """Return the blocks of a turn, and the number of each part among those that are written."""
+        self._usage = None  # only that of the last response is recorded
         if isinstance(turn, Results):
             return numbered(RESPONSES.write(part) for part, _ in turn.parts)
         blocks, numbers = numbered(PARTS.write(part) for part, _ in turn.parts)

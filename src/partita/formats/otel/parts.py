@@ -32,18 +32,18 @@ from .wire import NAME, PART
 COMPACTION: Final = f"{NAME}.compaction"
 
 # Notes in the provider metadata of calls and results
-POSITION: Final = "at"  # where the output of a provider's call was, if not directly behind the call
+POSITION: Final = "at"  # where the output of a provider's call was, if not directly after the call
 MEMBER: Final = "key"  # the member with the output, if not `response`
 NAMED: Final = "named"  # the result has the name of its tool
 OLD_NOTES: Final = frozenset({"of", "untyped", "args", "bare", "made"})
-"""Notes of older versions on how something was written. They are ignored."""
+"""Notes that older versions wrote. They are ignored."""
 
 THINKING: Final = "thinking"
 TOOL_CALL: Final = "tool_call"
 
 
 class Called(Struct, frozen=True):
-    """The call that a part is about: its id, where the part does not have one, and its name."""
+    """The id and the name of the call that a block belongs to, for blocks that omit them."""
 
     id: str
     name: str = ""
@@ -52,8 +52,8 @@ class Called(Struct, frozen=True):
 NO_CALL: Final = Called("")
 
 
-def _id(value: Any, made: str) -> str:
-    return value if isinstance(value, str) else made
+def _id(value: Any, default: str) -> str:
+    return value if isinstance(value, str) else default
 
 
 # Text and reasoning
@@ -128,7 +128,7 @@ def write_server_call(part: ToolCallPart) -> Wire:
 
 
 def _with_type(value: Json, name: str, member: str) -> JsonObject:
-    """The conventions have an object with a type here: a value that is none goes into a member."""
+    """Return an object with a type, as the conventions require. Any other value becomes a member of it."""
     return {"type": name, **value} if is_object(value) else {"type": name, member: value}
 
 
@@ -142,7 +142,7 @@ def _without_type(value: JsonObject, name: str) -> JsonObject:
 
 
 def read_output(value: Json) -> ToolOutput:
-    """An output: text, files among texts, or any other JSON. Whether a call failed is not recorded."""
+    """Read an output: text, files and texts, or any other JSON. Whether a call failed is not recorded."""
     if is_array(value) and any(is_object(one) and one.get("type") in FILES for one in value):
         try:
             items = tuple(PARTS.read(PART.read(one), NO_CALL) for one in value)
@@ -154,7 +154,7 @@ def read_output(value: Json) -> ToolOutput:
 
 
 def write_output(output: ToolOutput) -> Json:
-    """The value of an output, as a model receives it."""
+    """Return the value of an output, as a model receives it."""
     text = write_tool_text(output)
     if text.items is None:
         return text.value
@@ -181,7 +181,7 @@ def write_response(part: ToolResultPart) -> Wire:
 
 
 def _executed(call: ToolCallPart, output: ToolOutput, metadata: JsonObject | None = None) -> ToolCallPart:
-    """A call whose output is in the same message: the provider ran it, whatever the type of its part is."""
+    """Return a call with an output in the same message: the provider ran it, whatever its block type is."""
     about = call.call_provider_metadata
     return replace(
         call,
@@ -280,7 +280,7 @@ def write_file(part: FilePart) -> Wire | None:
     return wire.File(file_id=next(iter(part.provider_reference.values())), **_about(part))
 
 
-# The tables
+# Tables of codecs
 
 PARTS: Final[PartCodecs[Called]] = PartCodecs(
     NAME,

@@ -56,7 +56,7 @@ class Thinking(Part, tag="thinking"):
 
 
 class ToolCall(Part, tag="tool_call", kw_only=True):
-    """A call of a tool. Pydantic AI records calls of built-in tools so too: pydantic_ai/_otel_messages.py."""
+    """A call of a tool. Pydantic AI records calls of built-in tools so: pydantic_ai/_otel_messages.py."""
 
     id: str | UnsetType | None = UNSET
     name: str
@@ -88,7 +88,7 @@ class ServerToolCallResponse(Part, tag="server_tool_call_response", kw_only=True
 
 
 class Media(Part, kw_only=True):
-    """What all files have. Pydantic AI omits the modality of documents: pydantic_ai/_otel_messages.py."""
+    """The base of all files. Pydantic AI omits the modality of documents: pydantic_ai/_otel_messages.py."""
 
     modality: str | UnsetType = UNSET
     mime_type: str | UnsetType | None = UNSET
@@ -120,7 +120,7 @@ class Compaction(Part, tag="compaction"):
 
 
 class UnknownPart(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A part without a type here. The conventions allow any (`GenericPart`)."""
+    """A part of another type. The conventions allow any (`GenericPart`)."""
 
 
 AnyPart: TypeAlias = (

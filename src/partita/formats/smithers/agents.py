@@ -1,7 +1,7 @@
 """Rows of `agents`, with their stream events and tool calls → prompt and response of each agent.
 
 The row itself only has texts, so its messages are marked as reconstructed. If there are stream events, the
-response is folded from them, and followed by a result that they do not contain.
+response is built from them. A result that they do not contain is appended.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from partita.formats.core.members import parsed
 from partita.formats.event_streams import fold
-from partita.formats.format import UNREAD
-from partita.formats.losses import Loss
+from partita.formats.losses import UNREAD, Loss
 from partita.formats.rows import NOT_JSON, Row, marks, message_of, reconstructed
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
@@ -39,7 +38,7 @@ MIRRORS: Final = {"eventType": ("type",), "eventId": ("id", "toolCallId"), "tool
 
 
 SUMMARY: Final = "summary"
-"""The note that the row only has a summary of an output."""
+"""The value of a note: the row only has a summary of the output."""
 
 
 class Agent(NamedTuple):
@@ -71,10 +70,10 @@ def load_agent(agent: Agent, index: int, losses: list[Loss]) -> list[Message]:
 def _response(agent: Agent, envelope: Envelope, losses: list[Loss]) -> Message:
     row = agent.row
     result = row.take("result") if isinstance(row.get("result"), str) else None
-    behind = [*_structured(row, losses), *_error(row)]
+    appended = [*_structured(row, losses), *_error(row)]
     usage = _usage(row)
     if not agent.events:
-        parts: Sequence[AssistantPart] = [*_with_calls((), agent.tool_calls), *_text(result), *behind]
+        parts: Sequence[AssistantPart] = [*_with_calls((), agent.tool_calls), *_text(result), *appended]
         metadata = marks(ORIGIN, row.left, made=True)
         return message_of("assistant", parts, origin=NAME, metadata=metadata, usage=usage, **envelope)
     folded, kept = _folded(agent.events, envelope["id"], losses)
@@ -82,13 +81,13 @@ def _response(agent: Agent, envelope: Envelope, losses: list[Loss]) -> Message:
     text = "".join(part.text for part in parts if isinstance(part, TextPart))
     if result is not None and result.strip() not in text:
         parts = [*parts, TextPart(result)]
-    parts = [*parts, *(part for part in behind if part not in parts)]
-    aside = row.left | ({"events": kept} if kept else {})
+    parts = [*parts, *(part for part in appended if part not in parts)]
+    extra = row.left | ({"events": kept} if kept else {})
     message = message_of(
         "assistant",
         parts,
         origin=NAME,
-        metadata=marks(ORIGIN, aside, made=False),
+        metadata=marks(ORIGIN, extra, made=False),
         usage=usage or _usage_of_finishes(kept),
         **envelope,
     )
@@ -124,14 +123,14 @@ def _usage(row: Row) -> Usage | None:
 
 
 def _usage_of_finishes(kept: Sequence[Json]) -> Usage | None:
-    """The sum of the counts of all model calls."""
+    """Return the sum of the counts of all model calls."""
     usages = [part["usage"] for part in kept if is_object(part) and is_object(part.get("usage"))]
     totals: dict[str, int] = {}
     for usage in usages:
-        for ours, theirs in (("input_tokens", "inputTokens"), ("output_tokens", "outputTokens")):
-            counts = usage.get(theirs)
+        for field, member in (("input_tokens", "inputTokens"), ("output_tokens", "outputTokens")):
+            counts = usage.get(member)
             if is_object(counts) and type(counts.get("total")) is int:
-                totals[ours] = totals.get(ours, 0) + counts["total"]
+                totals[field] = totals.get(field, 0) + counts["total"]
     return replace(Usage(raw=usages), **totals) if usages else None
 
 
@@ -141,24 +140,24 @@ def _usage_of_finishes(kept: Sequence[Json]) -> Usage | None:
 def _with_calls(parts: Sequence[AssistantPart], rows: Iterable[Row]) -> list[AssistantPart]:
     """Return the parts with the calls completed from the rows of `tool_calls`, and calls that only rows have.
 
-    Rows have ids of their own: a row belongs to the first call of the same tool with the same input that has
-    no row yet.
+    Rows have other ids than the stream: a row belongs to the first call of the same tool with the same input
+    that has no row yet.
     """
     result = list(parts)
-    free = [index for index, part in enumerate(result) if isinstance(part, ToolCallPart)]
+    unmatched = [index for index, part in enumerate(result) if isinstance(part, ToolCallPart)]
     for row in rows:
         call = _load_call(row)
-        place = next((index for index in free if _is_same_call(result[index], call)), None)
+        place = next((index for index in unmatched if _is_same_call(result[index], call)), None)
         if place is None:
             result.append(call)
         else:
-            free.remove(place)
+            unmatched.remove(place)
             result[place] = _merged(result[place], call)
     return result
 
 
 def _load_call(row: Row) -> ToolCallPart:
-    """The call of a row. Its other columns are tool metadata."""
+    """Return the call of a row. Its other columns become tool metadata."""
     row.take_text("agentId")
     id_, name = row.get("id"), row.get("toolName")
     input_ = parsed(row.take("input")) if "input" in row else UNSET

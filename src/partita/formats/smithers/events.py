@@ -27,7 +27,7 @@ from partita.types.codec import read_chunk
 from partita.types.json import Json, JsonObject, is_object
 
 UNNAMED: Final = "unknown"
-"""The name that Smithers has for a tool of an unknown name."""
+"""The name that Smithers uses if it does not know the name of a tool."""
 
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(

@@ -1,8 +1,8 @@
 """Rows of Smithers → canonical messages.
 
 A payload is one row, a list of rows, or an object of lists by table: `agents`, `events`, `toolCalls`,
-`messages`, or the names of the tables in the database. An agent becomes a thread of its own: system prompt
-and prompt, if there are any, and its response. Events and calls are assigned to the agent they name, even if
+`messages`, or the names of the tables in the database. Each agent becomes a thread: its system prompt,
+its prompt and its response. Events and calls are assigned to the agent they name, even if
 its row is missing. Columns without a place in a message are kept in its metadata, except those that are null.
 Losses are ids and times of stream events, and values that later events replaced.
 """
@@ -94,7 +94,7 @@ def _agents(tables: Mapping[str, list[Row]]) -> Iterator[Agent]:
     events = _by_agent(tables["events"])
     calls = _by_agent(tables["toolCalls"])
     for row in tables["agents"]:
-        id_ = _name(row.get("id"))
+        id_ = _id_text(row.get("id"))
         if id_ is None:
             yield Agent(row, (), ())
         else:
@@ -107,12 +107,12 @@ def _agents(tables: Mapping[str, list[Row]]) -> Iterator[Agent]:
 def _by_agent(rows: list[Row]) -> dict[str | None, list[Row]]:
     found: dict[str | None, list[Row]] = {}
     for row in rows:
-        found.setdefault(_name(row.get("agentId")), []).append(row)
+        found.setdefault(_id_text(row.get("agentId")), []).append(row)
     return found
 
 
-def _name(id_: Json) -> str | None:
-    """An id as text; `None` if it is none."""
+def _id_text(id_: Json) -> str | None:
+    """Return an id as text, or `None` if the value is not an id."""
     return str(id_) if isinstance(id_, str | int) and not isinstance(id_, bool) and id_ != "" else None
 
 

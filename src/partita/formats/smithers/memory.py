@@ -1,7 +1,7 @@
 """Rows of `_smithers_memory_messages` → canonical messages.
 
-The content is whatever an agent stored: text, parts of UI or model messages of the AI SDK, or any other JSON,
-which becomes a data part.
+The content is text, the parts of UI or model messages of the AI SDK, or any other JSON, which becomes a data
+part.
 """
 
 from typing import Final
