@@ -268,6 +268,24 @@ describe("a conversation", () => {
     await row(page, "g31").waitFor();
   });
 
+  it("shows why messages could not be loaded, and loads them on request", async () => {
+    const page = await site.open("", { expected: [/Failed to load resource/] });
+    const messages = /\/api\/threads\/t1\/messages\?/;
+    await page.route(messages, (route) =>
+      route.fulfill({ status: 503, json: { detail: "The store is locked.", hint: "Wait a little." } }),
+    );
+    await page.evaluate(() => {
+      location.hash = "#/t/t1";
+    });
+    const alert = page.getByRole("alert").filter({ hasText: "The store is locked." });
+    await alert.getByText("Wait a little.").waitFor();
+    expect(await violationsInBoth(page)).toEqual([]);
+    await page.unroute(messages);
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await row(page, "a3").getByText("Thirty metres").waitFor();
+    expect(await alert.count()).toBe(0);
+  });
+
   it("shows an error for an unknown session", async () => {
     const page = await site.open("#/t/nowhere", { expected: [/404/] });
     await page.getByRole("alert").getByText("no thread").waitFor();

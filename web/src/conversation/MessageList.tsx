@@ -14,6 +14,7 @@ import type { Outline } from "../api/messages";
 import type { RenderContext } from "../context/renderContext";
 import type { Message } from "../partita.gen";
 import { Button } from "../ui/Button";
+import { Failure } from "../ui/States";
 import { useEndAnchor, useStickToEnd } from "../ui/useStickToEnd";
 import type { MessageCache } from "./cache";
 import type { Actions } from "./MessageActions";
@@ -91,6 +92,10 @@ export function MessageList(props: Props) {
     const id = rows[index]?.id;
     return id !== undefined && !live.has(id) && cache.get(id) ? [id] : [];
   });
+  const failures = items.flatMap(({ index }) => {
+    const id = rows[index]?.id;
+    return id === undefined || live.has(id) ? [] : (cache.failure(id) ?? []);
+  });
   const deferred = useDeferredRows(ready, list.isScrolling);
 
   const choose = (index: number) => {
@@ -131,6 +136,7 @@ export function MessageList(props: Props) {
                 index={item.index}
                 start={item.start}
                 height={item.size}
+                failed={cache.failure(row.id) !== undefined}
                 siblings={outline.siblings[row.id]}
                 selected={row.id === selected}
                 highlighted={row.id === scrollTarget.highlighted}
@@ -143,6 +149,13 @@ export function MessageList(props: Props) {
           })}
         </div>
       </section>
+      {failures.length > 0 && (
+        <div className={styles.failure}>
+          <div>
+            <Failure error={failures[0]} retry={() => cache.loadAround(outline.rows, from, to)} />
+          </div>
+        </div>
+      )}
       {!isAtEnd && rows.length > 0 && (
         <div className={styles.newer}>
           <Button small icon={<ArrowDown size={14} />} onClick={() => list.scrollToEnd()}>

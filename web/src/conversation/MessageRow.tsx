@@ -13,6 +13,8 @@ interface Props {
   readonly index: number;
   readonly start: number;
   readonly height: number;
+  /** Whether the message could not be loaded. The list shows the error. */
+  readonly failed: boolean;
   readonly siblings: readonly string[] | undefined;
   readonly selected: boolean;
   readonly highlighted: boolean;
@@ -29,7 +31,7 @@ export const MessageRow = memo(function MessageRow(props: Props) {
     // The placeholder is not measured: the message that replaces it is.
     return (
       <div className={styles.row} style={{ top: start, height }} data-index={index} aria-hidden>
-        <div className={styles.skeleton} />
+        {!props.failed && <div className={styles.skeleton} />}
       </div>
     );
   }

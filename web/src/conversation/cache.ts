@@ -18,6 +18,7 @@ interface CachedMessage {
 export class MessageCache {
   private readonly cached = new Map<string, CachedMessage>();
   private readonly requested = new Map<string, number>(); // by id, the version that is being fetched
+  private readonly failures = new Map<string, unknown>(); // by id, why the last request failed
   private readonly listeners = new Set<() => void>();
   private updates = 0;
 
@@ -29,6 +30,11 @@ export class MessageCache {
 
   timing(id: string, path: string): Timing | undefined {
     return this.cached.get(id)?.times.get(path);
+  }
+
+  /** The error of the last request of a message, unless a version of the message is cached. */
+  failure(id: string): unknown {
+    return this.cached.has(id) ? undefined : this.failures.get(id);
   }
 
   /** The cached message that contains another one, such as the message of a sub-agent. */
@@ -49,7 +55,7 @@ export class MessageCache {
     void this.load(rows.slice(from, to));
   }
 
-  /** Loads the messages that are missing or have another version than the outline. */
+  /** Loads the messages that are missing or have another version than the outline. Keeps errors as `failure`. */
   async load(rows: readonly OutlineRow[]): Promise<void> {
     const missing = rows.filter((row) => {
       const known = this.requested.get(row.id) ?? this.cached.get(row.id)?.version;
@@ -74,8 +80,9 @@ export class MessageCache {
         rememberViews(message, page.views?.[message.id]);
         this.cached.set(message.id, { message, version, times: timesOf(page.timings?.[message.id]) });
       }
-    } catch {
-      // The rows stay placeholders and are requested again when they are visible.
+      for (const row of rows) this.failures.delete(row.id);
+    } catch (error) {
+      for (const row of rows) this.failures.set(row.id, error);
     } finally {
       for (const row of rows) if (this.requested.get(row.id) === row.version) this.requested.delete(row.id);
     }
