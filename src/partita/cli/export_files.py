@@ -14,12 +14,12 @@ from partita.cli.output import print_notice
 from partita.cli.selection import Selection, select_messages
 from partita.cli.thread_data import raw_entries, read_messages
 from partita.cli.view.text import escaped, one_line
-from partita.errors import FormatError, NotFoundError, PartitaError
+from partita.errors import NotFoundError, PartitaError
 from partita.formats.losses import Loss
 from partita.formats.redaction.kinds import BY_NAME, WANTED
 from partita.formats.redaction.redactor import Finding
 from partita.formats.redaction.removal import Leaving
-from partita.formats.registry import get_format
+from partita.formats.registry import get_dump
 from partita.private_files import convert_write_errors, whole_file
 from partita.server.sharing.request import (
     CustomSecret,
@@ -109,10 +109,7 @@ def file_options(
     known: dict[str, ShareFormat] = {one: one for one in SUFFIXES}
     target = "canonical"
     if format not in known:
-        if get_format(format).dump is None:
-            raise FormatError(
-                f"{format} can be read but not written", hint="`partita formats` lists those that can"
-            )
+        get_dump(format, hint="`partita formats` lists those that can")
         target = format
     request = ShareRequest(
         format=known.get(format, "jsonl"),

@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Iterator
 
-from partita.errors import FormatError, NotFoundError
-from partita.formats.registry import get_format
+from partita.errors import NotFoundError
+from partita.formats.registry import get_dump
 from partita.store.store import Store
 from partita.store.values import MessageFilter, RunFilter
 from partita.types.codec import encode
@@ -31,12 +31,8 @@ def print_messages(store: Store, wait: Wait, selected: SelectedMessages) -> None
 
 def print_format(store: Store, wait: Wait, selected: SelectedMessages, name: str) -> None:
     """Print the messages in another format, and the losses on stderr."""
-    format_ = get_format(name)
-    if format_.dump is None:
-        raise FormatError(
-            f"{format_.name} can be read but not written", hint="`partita formats` lists those that can"
-        )
-    dumped = format_.dump(list(read_messages(store, wait, selected)))
+    dump = get_dump(name, hint="`partita formats` lists those that can")
+    dumped = dump(list(read_messages(store, wait, selected)))
     print_json_line(dumped.payload)
     for loss in dumped.losses[:LOSSES_SHOWN]:
         print_notice(escaped(f"lost {loss}"))

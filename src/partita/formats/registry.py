@@ -4,7 +4,7 @@ Another package adds a format through the entry point group `partita.formats`. I
 other formats still work, and the error is raised when that format is looked up.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, get_args
 from partita.errors import FormatError
 from partita.stream.state import Version
 
-from .format import Format
+from .format import Dumped, Format
 
 # Partita's formats, in the order of the documentation. A module is imported when its format is used.
 
@@ -217,3 +217,11 @@ def get_format(name: str) -> Format:
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise FormatError(f"no format {name!r}", hint=f"{hint}there are {', '.join(sorted(known))}")
     return known[full]
+
+
+def get_dump(name: str, *, where: str = "", hint: str = "choose another format") -> Callable[..., Dumped]:
+    """Return the function that writes a format; a `FormatError` if messages can only be read from it."""
+    format_ = get_format(name)
+    if format_.dump is None:
+        raise FormatError(f"{format_.name} can be read but not written", where=where, hint=hint)
+    return format_.dump

@@ -17,7 +17,7 @@ from partita.formats.conversion import detect_and_read
 from partita.formats.format import Decoder, Dumped, Format, Loaded, losses_of
 from partita.formats.losses import Loss
 from partita.formats.model_view import ModelView, model_view
-from partita.formats.registry import get_format
+from partita.formats.registry import get_dump, get_format
 from partita.store.ids import new_id
 from partita.stream.accumulator import MessagesAccumulator, close_message, is_empty
 from partita.stream.state import Version
@@ -416,10 +416,7 @@ class MessageList:
 
     def to(self, format: str, *, source: MessageSource | None = None, **options: Json) -> Dumped:
         """The messages in any format that can be written, with its losses; `options` are the format's."""
-        target = get_format(format)
-        if target.dump is None:
-            raise FormatError(f"{target.name} can be read but not written", hint="choose another format")
-        return target.dump(self.canonical(source), **options)
+        return get_dump(format)(self.canonical(source), **options)
 
 
 def _is_chunk(event: Json) -> TypeGuard[Chunk]:

@@ -8,10 +8,10 @@ from inspect import isasyncgenfunction, isawaitable, isgeneratorfunction, isrout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from partita.errors import AgentError, FormatError
+from partita.errors import AgentError
 from partita.formats.format import Request
 from partita.formats.model_view import model_view
-from partita.formats.registry import CHAT, CHAT_SERVERS, get_format
+from partita.formats.registry import CHAT, CHAT_SERVERS, get_dump
 from partita.runtime.log_context import reference_of
 from partita.runtime.principal import Principal
 from partita.runtime.service import InvokeOptions, Prompt, prompt_messages
@@ -103,10 +103,7 @@ class AgentRequest:
         model and its settings are the caller's. For any other format this is the payload.
         """
         arguments = CLIENT_ARGUMENTS.get(format)
-        dump = get_format(format).dump
-        if dump is None:
-            hint = f"use another format, for example one of {', '.join(CLIENT_ARGUMENTS)}"
-            raise FormatError(f"{format} can be read but not written", hint=hint)
+        dump = get_dump(format, hint=f"use another format, for example one of {', '.join(CLIENT_ARGUMENTS)}")
         if arguments is None:
             return dump(self.messages).payload
         settings: JsonObject = {"model": self.options.model or "", **(arguments.settings or {})}

@@ -1,4 +1,4 @@
-"""Functions as agents: whatever a function yields → the events of one message.
+"""Functions as agents: everything a function yields → the events of one message.
 
 A function may yield texts, chunks, events, and raw events of a provider, in any order. `OutputReader` reads
 each of them, and `MessageStream` makes one message of the chunks: one start, one finish, steps around
@@ -210,7 +210,7 @@ def _start_metadata(start: MessageStart) -> list[Chunk]:
     return [MessageMetadata({**metadata, **id_} if is_object(metadata) else metadata)]
 
 
-# Whatever a function yields → events.
+# Everything a function yields → events.
 
 Item: TypeAlias = str | Chunk | AgentStreamEvent
 """What a function may yield besides raw events."""
@@ -232,7 +232,7 @@ class OutputReader:
         self._held: list[Item] = []  # items within a provider's response, which is recorded without a gap
         self._failure: ErrorEvent | None = None  # of the provider; something that follows it clears it
         self.ending: Ending | None = None
-        """The event with which the function says that it has ended."""
+        """The event with which the function has ended the message."""
 
     def start(self) -> list[AgentStreamEvent]:
         """The start of the message."""

@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from partita.runtime.replay.message_chunks import call_times, is_imported, messages_of_run
+from partita.runtime.replay.model_calls import unwrapped
 from partita.runtime.replay.recorded_run import (
     RecordedRun,
     continued_message,
@@ -14,7 +15,7 @@ from partita.runtime.replay.recorded_run import (
 )
 from partita.store.logs.timings import timings
 from partita.store.store import Store
-from partita.types.chunks import ChildChunk, Chunk, MessageFinish, ReasoningDelta, TextDelta
+from partita.types.chunks import Chunk, MessageFinish, ReasoningDelta, TextDelta
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, Part, ToolCallPart
@@ -182,7 +183,7 @@ class RunDiff(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether all parts are the same, whatever the usage and the duration."""
+        """Whether all parts are the same. The usage and the duration may differ."""
         return all(part.kind == "same" for part in self.parts)
 
     def __str__(self) -> str:
@@ -199,12 +200,12 @@ class _ComparedRun(NamedTuple):
 
 async def diff_runs(store: Store, a: str, b: str) -> RunDiff:
     """Compare two runs. If a run continued a message, the whole message is compared."""
-    one, other = await _side(store, a), await _side(store, b)
+    one, other = await _compared_run(store, a), await _compared_run(store, b)
     parts = tuple(diff_parts(one.parts, other.parts))
     return RunDiff(one.run, other.run, tuple(_facts(one, other)), parts)
 
 
-async def _side(store: Store, run_id: str) -> _ComparedRun:
+async def _compared_run(store: Store, run_id: str) -> _ComparedRun:
     run = await get_run(store, run_id)
     recorded = await read_recorded_run(store, run)
     messages = await _messages(store, recorded)
@@ -237,9 +238,7 @@ async def _messages(store: Store, recorded: RecordedRun) -> Sequence[Message]:
 def _time_to_first_text(recorded: RecordedRun) -> timedelta | None:
     started = recorded.run.started_at or recorded.run.created_at
     for record in recorded.records:
-        chunk = record.chunk
-        while isinstance(chunk, ChildChunk):
-            chunk = chunk.chunk
+        chunk = None if record.chunk is None else unwrapped(record.chunk)[1]
         if started is not None and isinstance(chunk, TextDelta | ReasoningDelta):
             return record.time - started
     return None

@@ -384,7 +384,7 @@ class Terminals:
     def _find(self, params: JsonObject) -> Terminal:
         terminal = self._terminals.get(str(params.get("terminalId")))
         if terminal is None:
-            raise AgentError("there is no such terminal", hint="create it first")
+            raise AgentError("unknown terminal", hint="create it first")
         return terminal
 
 

@@ -119,7 +119,7 @@ class Timeouts:
     """How many seconds a process has for each step of stopping it."""
 
     interrupt: float = 5.0
-    """To end its turn when it is asked to."""
+    """To end its turn after an interrupt."""
     exit: float = 5.0
     """To exit by itself once its input has ended."""
     terminate: float = 5.0

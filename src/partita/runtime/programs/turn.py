@@ -266,7 +266,7 @@ class ProgramTurn:
         return [*events, *self._decode_last_line(), *self._with_usage(self._decoding.finish())]
 
     def _ending(self) -> AgentStreamEvent:
-        """The event that says how the turn ended."""
+        """The event that reports how the turn ended."""
         outcome, code = self._dialogue.outcome, self._process.exit_code
         result: JsonObject = {"sessionId": self._dialogue.session_id, "exitCode": code}
         if outcome is not None:
@@ -292,7 +292,7 @@ class ProgramTurn:
         return None if outcome is not None else f"{self._name} ended without a result"
 
     async def _close(self) -> None:
-        """Stop the program if it still runs, first by asking it to; nothing of it is left."""
+        """Stop the program if it still runs, first with an interrupt."""
         try:
             if not self._has_stopped:
                 await self._interrupt()
@@ -308,7 +308,7 @@ class ProgramTurn:
                 await self._dialogue.close()
 
     async def _interrupt(self) -> None:
-        """Ask the program to end its turn, and give it time to exit. No more events are emitted."""
+        """Request the end of the turn, and give the program time to exit. No more events are emitted."""
         self._handle_silently([*self._unhandled, *(event for batch in self._batches for event in batch)])
         is_over = self._dialogue.outcome is not None or self._process.has_exited
         messages = () if is_over else self._dialogue.interrupt()

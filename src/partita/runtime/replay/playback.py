@@ -12,7 +12,7 @@ from partita.errors import AgentError
 from partita.runtime.service import closed
 from partita.runtime.session.live_run import StoredChunk
 from partita.runtime.session.run_stream import ChunkFilter, follow_stored
-from partita.runtime.session.sse import Framing
+from partita.runtime.session.sse import KEEP_ALIVE, Framing, with_silence
 from partita.store.logs.run_log import status_of
 from partita.store.store import Store
 from partita.stream.encoder import SseEncoder
@@ -23,9 +23,6 @@ from .message_chunks import chunks_of_imported_run, is_imported
 from .recorded_run import get_run
 
 Sleep: TypeAlias = Callable[[float], Awaitable[object]]
-
-KEEP_ALIVE: Final = 15.0
-"""Seconds of silence after which an SSE comment is sent."""
 
 MIN_PAUSE: Final = 0.001
 """A shorter pause is added to the next one."""
@@ -122,35 +119,9 @@ async def play_sse(
     chunks = play(
         store, run_id, speed=speed, after=after, longest_pause=longest_pause, sleep=sleep, clock=clock
     )
-    async with aclosing(chunks), aclosing(_with_silence(chunks, keep_alive)) as items:
+    async with aclosing(chunks), aclosing(with_silence(chunks, keep_alive)) as items:
         async for item in items:
             data = encoder.keep_alive() if item is None else encoder.encode(item.chunk)
             if data:
                 yield data
     yield encoder.finish()
-
-
-async def _with_silence(
-    chunks: AsyncGenerator[StoredChunk, None], seconds: float | None
-) -> AsyncGenerator[StoredChunk | None, None]:
-    """The chunks, and `None` after so many seconds without one."""
-    while True:
-        waiting = asyncio.ensure_future(anext(chunks, None))
-        try:
-            while not (await asyncio.wait([waiting], timeout=seconds))[0]:
-                yield None
-            chunk = await waiting
-        finally:
-            await _cancel(waiting)
-        if chunk is None:
-            return
-        yield chunk
-
-
-async def _cancel(task: "asyncio.Future[StoredChunk | None]") -> None:
-    """Cancel a task that is not done, and wait for it."""
-    if not task.done():
-        task.cancel()
-        await asyncio.wait([task])
-    if not task.cancelled():
-        task.exception()  # retrieved, so that asyncio does not log it

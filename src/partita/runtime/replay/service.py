@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from partita.errors import AgentError, NotFoundError
+from partita.errors import AgentError
 from partita.formats.model_view import model_view
 from partita.runtime.run_fold import read_usage
 from partita.runtime.service import AgentService, InvokeOptions, Prompt
@@ -19,6 +19,7 @@ from partita.runtime.session.session import Session
 from partita.store.connection import open_store
 from partita.store.ids import new_id
 from partita.store.store import Store
+from partita.store.threads.branches import no_message
 from partita.types.chunks import (
     AgentStreamEvent,
     Chunk,
@@ -150,10 +151,7 @@ async def _user_message(session: Session, thread_id: str, message_id: str) -> Me
     """The user message that a message is or responds to."""
     message = await session.store.messages.get(thread_id, message_id)
     if message is None:
-        raise NotFoundError(
-            f"no message {message_id!r} in thread {thread_id!r}",
-            hint="list the messages of the thread to see their ids",
-        )
+        raise no_message(thread_id, message_id)
     while not isinstance(message, UserMessage):
         parent = message.parent_id
         message = None if parent is None else await session.store.messages.get(thread_id, parent)

@@ -1,8 +1,9 @@
 """A run as server-sent events, for the response of any web framework."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from partita.errors import DecodeError
 from partita.formats.ai_sdk.ui.chat_encoder import ChatEncoder
@@ -32,6 +33,8 @@ from partita.types.threads import Run
 
 from .live_run import StoredChunk
 from .session import Session
+
+T = TypeVar("T")
 
 KEEP_ALIVE: Final = 15.0
 """Seconds of silence after which an SSE comment is sent."""
@@ -265,3 +268,22 @@ def _with_id(events: bytes, run_id: bytes, seq: int) -> bytes:
     """Events whose last one has an id: a client that received it has received all of them."""
     earlier, separator, last = events[:-2].rpartition(b"\n\n")
     return b"%b%bid: %b:%d\n%b\n\n" % (earlier, separator, run_id, seq, last)
+
+
+async def with_silence(items: AsyncIterator[T], seconds: float | None) -> AsyncGenerator[T | None, None]:
+    """The items of a stream, and `None` after each silence of so many seconds."""
+    while True:
+        waiting = asyncio.ensure_future(anext(items, None))
+        try:
+            while not (await asyncio.wait([waiting], timeout=seconds))[0]:
+                yield None
+            item = await waiting
+        finally:
+            if not waiting.done():
+                waiting.cancel()
+                await asyncio.wait([waiting])
+            if not waiting.cancelled():
+                waiting.exception()  # retrieved, so that asyncio does not log it
+        if item is None:
+            return
+        yield item

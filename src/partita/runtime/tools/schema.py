@@ -136,7 +136,7 @@ def check_schema(schema: JsonObject, where: str) -> None:
             f"this is not a JSON schema: {reason}", where=where, hint="see json-schema.org"
         ) from None
     if schema.get("type") != "object":
-        raise AgentError("the input of a tool is an object", where=where, hint='say "type": "object"')
+        raise AgentError("the input of a tool is an object", where=where, hint='add "type": "object"')
 
 
 def _describe(types: dict[str, Any], where: str) -> tuple[list[JsonObject], Definitions]:

@@ -199,23 +199,27 @@ SUPPORT: Final = "supports_client_tools"
 """The attribute of a service that is true if its model can call the tools in `InvokeOptions.tools`."""
 
 
+def toolset_of(agent: AgentService) -> Toolset | None:
+    """The tools of an agent; `None` if it does not list them."""
+    tools: object = getattr(agent, "tools", None)
+    return tools if isinstance(tools, Toolset) else None
+
+
 def declares_tools(agent: AgentService) -> bool:
     """Whether an agent lists its tools. Of other agents, any call without an output may be the client's."""
-    return isinstance(getattr(agent, "tools", None), Toolset)
+    return toolset_of(agent) is not None
 
 
 def client_tools(agent: AgentService) -> frozenset[str]:
     """The names of the tools of an agent that its clients run."""
-    tools: object = getattr(agent, "tools", None)
-    known = tools.values() if isinstance(tools, Toolset) else ()
-    return frozenset(tool.name for tool in known if tool.function is None)
+    tools = (toolset_of(agent) or {}).values()
+    return frozenset(tool.name for tool in tools if tool.function is None)
 
 
 def server_tools(agent: AgentService) -> frozenset[str]:
     """The names of the tools of an agent that the server runs, if the agent lists them."""
-    tools: object = getattr(agent, "tools", None)
-    known = tools.values() if isinstance(tools, Toolset) else ()
-    return frozenset(tool.name for tool in known if tool.function is not None)
+    tools = (toolset_of(agent) or {}).values()
+    return frozenset(tool.name for tool in tools if tool.function is not None)
 
 
 def check_client_tools(agent: AgentService, tools: Sequence[ToolSpec]) -> None:

@@ -92,8 +92,9 @@ class AgUi(NamedTuple):
 
 
 def _is_conversation(message: Message) -> bool:
-    is_theirs = not isinstance(message, SystemMessage | ToolMessage)
-    return is_theirs and not message.internal and message.type != "event"
+    if isinstance(message, SystemMessage | ToolMessage):
+        return False
+    return not message.internal and message.type != "event"
 
 
 def _client_message(message: Message, index: int) -> ClientMessage:

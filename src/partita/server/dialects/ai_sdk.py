@@ -22,7 +22,6 @@ from partita.runtime.session.sse import ENDS, end_of, follow_sse, last_event_seq
 from partita.server.callers import Caller, CallerView
 from partita.server.endpoints import Body, Header, ResponseSpec, get, post
 from partita.server.file_urls import chunk_with_file_url
-from partita.server.problems import Problem
 from partita.server.responses import EventStream
 from partita.store.runs.rows import ACTIVE
 from partita.stream.targets import CHUNKS, Target
@@ -39,7 +38,7 @@ from partita.types.threads import Run
 
 from .client_messages import ClientMessage, active_run, ids_of, last_run, rows_before
 from .dialect import run_stream, run_turn
-from .turn import HistoryTurn, StartedTurn
+from .turn import HistoryTurn, StartedTurn, stop_run
 
 
 class ClientTool(msgspec.Struct, omit_defaults=True):
@@ -216,7 +215,7 @@ Version = Annotated[
 
 EVENTS: Final = ResponseSpec("Server-sent events: UI message chunks.", media_type="text/event-stream")
 
-NOTHING: Final = ResponseSpec("There is no active run.")
+NOTHING: Final = ResponseSpec("No run is active.")
 
 HELLO: Final = {
     "id": "chat-1",
@@ -320,8 +319,5 @@ async def stop(caller: Caller, chat_id: str, data: Annotated[StopBody | None, Bo
         return Stopped(stopped=False)
     if requested.message_id is not None and requested.message_id not in await ids_of(caller.session, run):
         return Stopped(stopped=False)
-    if (await caller.session.stop(run.id, requested.reason)).status in ACTIVE:
-        raise Problem(
-            503, f"run {run.id!r} has not stopped yet", hint="try again later", headers={"retry-after": "5"}
-        )
+    await stop_run(caller.session, run, requested.reason)
     return Stopped(stopped=True, run_id=run.id)

@@ -39,13 +39,14 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 
-from partita.errors import ConflictError, NotFoundError
+from partita.errors import ConflictError
 from partita.server.callers import ActingCaller, CallerView
-from partita.server.dialects.client_messages import rows_from
 from partita.server.endpoints import Body, Query, delete, get, patch, post, put
 from partita.server.file_urls import with_file_urls, with_references
 from partita.server.responses import Reply
+from partita.server.routes.messages import no_message
 from partita.server.routes.parameters import MAX_ITEMS
+from partita.server.routes.threads import no_thread, thread_of
 from partita.store.ids import new_id
 from partita.store.threads.lists import first_words
 from partita.store.values import MessageFilter
@@ -55,6 +56,7 @@ from partita.types.threads import Thread
 from partita.types.times import Timestamp
 
 from .assistant_ui_rows import DEFAULT, FORMATS, Row, checked_format, content_of, read_row, save_row, tree_of
+from .client_messages import rows_from
 
 TAGS: Final = ["assistant-ui"]
 THREADS: Final = "/api/assistant-ui/threads"
@@ -141,18 +143,6 @@ def row_of(thread: Thread) -> ThreadRow:
     )
 
 
-async def thread_of(caller: CallerView, thread_id: str) -> Thread:
-    """The thread of that id. Raises if it does not exist, or belongs to another owner."""
-    thread = await caller.store.threads.get(thread_id)
-    if thread is None:
-        raise _no_thread(thread_id)
-    return thread
-
-
-def _no_thread(thread_id: str) -> NotFoundError:
-    return NotFoundError(f"no thread {thread_id!r}", hint=f"GET {THREADS} lists the threads")
-
-
 @get(THREADS, tags=TAGS, summary="List threads")
 async def list_threads(
     caller: ActingCaller,
@@ -180,14 +170,14 @@ async def create_thread(
     try:
         thread = await caller.store.threads.create(id_, title=new.title, metadata=metadata or None)
     except ConflictError:  # the request is repeated
-        thread = await thread_of(caller, id_)
+        thread = await thread_of(caller, id_, THREADS)
     return row_of(thread)
 
 
 @get(THREAD, tags=TAGS, summary="Get a thread")
 async def get_thread(caller: ActingCaller, thread_id: str) -> ThreadRow:
     """A thread, without its messages."""
-    (thread,) = await caller.store.threads.with_display_titles([await thread_of(caller, thread_id)])
+    (thread,) = await caller.store.threads.with_display_titles([await thread_of(caller, thread_id, THREADS)])
     return row_of(thread)
 
 
@@ -210,7 +200,7 @@ async def update_thread(
 async def delete_thread(caller: ActingCaller, thread_id: str) -> None:
     """Deletes the thread and all its messages."""
     if not await caller.store.threads.delete(thread_id):
-        raise _no_thread(thread_id)
+        raise no_thread(thread_id, THREADS)
 
 
 @post(f"{THREAD}/title", tags=TAGS, summary="Generate the title of a thread")
@@ -227,7 +217,7 @@ async def make_title(
 
     With `Accept: text/plain`, the title is the body.
     """
-    thread = await thread_of(caller, thread_id)
+    thread = await thread_of(caller, thread_id, THREADS)
     title = thread.title or await _generated_title(caller, thread_id, data or TitleBody())
     if "text/plain" in request.headers.get("accept", ""):
         return PlainTextResponse(title)
@@ -297,7 +287,7 @@ async def list_messages(
 ) -> Reply[Any]:
     """The messages of all branches, and the last message of the active branch."""
     name = checked_format(format_)
-    thread = await thread_of(caller, thread_id)
+    thread = await thread_of(caller, thread_id, THREADS)
     page = await caller.store.messages.list(
         thread_id, MessageFilter(branch="all", internal=None), limit=None, blobs="files"
     )
@@ -345,7 +335,4 @@ async def delete_message(caller: ActingCaller, thread_id: str, message_id: str) 
     stored = await caller.store.messages.get(thread_id, message_id)
     rows = [] if stored is None else await rows_from(caller.store, stored)
     if not await caller.store.messages.delete(thread_id, [row.id for row in rows]):
-        raise NotFoundError(
-            f"no message {message_id!r} in thread {thread_id!r}",
-            hint="GET /api/assistant-ui/threads/ID/messages lists the messages",
-        )
+        raise no_message(thread_id, message_id, THREADS)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from partita.errors import ConflictError, ConversionError
+from partita.errors import ConflictError
 from partita.formats.ai_sdk.ui.chat import dump_chat, is_continued
 from partita.formats.ai_sdk.ui.format import load_message
 from partita.formats.mastra.notes import strip_notes
@@ -26,8 +26,10 @@ from partita.store.sql.transaction import Transaction
 from partita.store.threads import rows as threads
 from partita.stream.state import RULES, Version
 from partita.types.json import Json, JsonObject
-from partita.types.messages import Message, SystemMessage, ToolMessage, UserMessage
+from partita.types.messages import Message, ToolMessage, UserMessage
 from partita.types.tool_results import fold
+
+from .client_messages import check_not_system
 
 FORMATS: Final[Mapping[str, Version]] = {f"ai-sdk/v{version}": version for version in RULES}
 """The names of formats in assistant-ui, with their versions of the AI SDK."""
@@ -134,12 +136,7 @@ def _parents_first(rows: list[Row]) -> list[Row]:
 def read_row(row: Row) -> Message:
     """The message of a row."""
     message = load_message({**row.content, "id": row.id}, "$.content")
-    if isinstance(message, SystemMessage):
-        raise ConversionError(
-            "a system message from a client",
-            where="$.content.role",
-            hint="set the instructions of the agent on the server",
-        )
+    check_not_system(message, "$.content")
     return message
 
 

@@ -3,8 +3,7 @@
 Nothing is stored of a direct call, and it stops when its client disconnects.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
@@ -17,7 +16,14 @@ from partita.runtime.failures import CURRENT, OnError, RunFailures, error_descri
 from partita.runtime.service import AgentService, closed
 from partita.runtime.session.live_run import StoredChunk
 from partita.runtime.session.run_stream import ChunkFilter
-from partita.runtime.session.sse import APPROVAL_DELAY, ENDS, EventFraming, OpenApprovals, stored_end
+from partita.runtime.session.sse import (
+    APPROVAL_DELAY,
+    ENDS,
+    EventFraming,
+    OpenApprovals,
+    stored_end,
+    with_silence,
+)
 from partita.runtime.tools.outputs import ToolError
 from partita.server.callers import CallerView
 from partita.store.ids import new_id
@@ -167,33 +173,16 @@ def _chunks_of(event: AgentStreamEvent) -> list[Chunk]:
             return []
 
 
-# Either of them as events
+# Chunks as server-sent events
 
 
 async def encode_chunks(
     chunks: Chunks, framing: EventFraming, keep_alive: float
 ) -> AsyncGenerator[bytes, None]:
     """The events of chunks, and a keep-alive comment after each silence of so many seconds."""
-    async with aclosing(chunks), aclosing(_or_none(chunks, keep_alive)) as items:
+    async with aclosing(chunks), aclosing(with_silence(chunks, keep_alive)) as items:
         async for chunk in items:
             data = framing.keep_alive() if chunk is None else framing.encode(chunk)
             if data:
                 yield data
     yield framing.finish()
-
-
-async def _or_none(chunks: AsyncIterator[Chunk], seconds: float) -> AsyncGenerator[Chunk | None, None]:
-    """The chunks, and `None` after each silence of so many seconds."""
-    while True:
-        waiting = asyncio.ensure_future(anext(chunks, None))
-        try:
-            while not (await asyncio.wait([waiting], timeout=seconds))[0]:
-                yield None
-            chunk = await waiting
-        finally:
-            if not waiting.done():
-                waiting.cancel()
-                await asyncio.wait([waiting])
-        if chunk is None:
-            return
-        yield chunk

@@ -70,13 +70,18 @@ class ClientMessage(NamedTuple):
     def read(self, thread_id: str) -> Message:
         """The message. Its owner and its position in the thread are not for the client to choose."""
         message = self.decode()
-        if isinstance(message, SystemMessage):
-            raise ConversionError(
-                "a system message from a client",
-                where=f"{self.where}.role",
-                hint="set the instructions of the agent on the server",
-            )
+        check_not_system(message, self.where)
         return replace(message, id=self.id, thread_id=thread_id, parent_id=None, run_id=None, internal=False)
+
+
+def check_not_system(message: Message, where: str) -> None:
+    """Refuse a system message. `where` is the path of the message in the request."""
+    if isinstance(message, SystemMessage):
+        raise ConversionError(
+            "a system message from a client",
+            where=f"{where}.role",
+            hint="set the instructions of the agent on the server",
+        )
 
 
 def same_parts(left: Message, right: Message) -> bool:

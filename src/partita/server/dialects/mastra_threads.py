@@ -129,7 +129,7 @@ async def _without_owner(store: Store, thread_id: str) -> Thread | None:
 
 
 def _refusal(thread_id: str) -> Problem:
-    return Problem(403, f"thread {thread_id!r} is of another resource", hint="name its own resource")
+    return Problem(403, f"thread {thread_id!r} belongs to another resource", hint="send its resourceId")
 
 
 @get(THREADS, tags=TAGS, summary="List threads")

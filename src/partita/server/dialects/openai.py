@@ -120,7 +120,7 @@ class OpenAi(NamedTuple):
         replies, new = _new_messages(loaded.messages)
         if not (replies or new):
             raise ConversionError(
-                "there is no new message",
+                "the request has no new message",
                 where="$.messages",
                 hint="end with a message of the user, or with outputs of tools",
             )

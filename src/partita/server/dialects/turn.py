@@ -21,6 +21,7 @@ from partita.errors import AgentError, ConflictError, ConversionError, DecodeErr
 from partita.formats.format import ToolSpec
 from partita.runtime.service import AgentService, InvokeOptions
 from partita.runtime.session.client_replies import ApprovalResponse
+from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import check_client_tools, client_tools, server_tools
 from partita.server.callers import CallerView
 from partita.server.file_urls import with_references
@@ -50,8 +51,8 @@ from .client_messages import (
     with_approvals,
 )
 
-ABANDONED: Final = "the client has moved on without it"
-"""The reason for which a run is stopped that its client has abandoned."""
+ABANDONED: Final = "abandoned by the client"
+"""The stop reason of a run that its client has abandoned."""
 
 LAST_QUEUED: Final = 100
 """How many queued runs are checked for messages that the client has abandoned."""
@@ -155,7 +156,7 @@ async def _start_or_resume(caller: CallerView, turn: Turn, options: InvokeOption
     )
     last = _assistant(page.items[0]) if page.items else None
     if last is None:
-        raise ConflictError(f"there is no response in thread {thread_id!r}", hint="send a message first")
+        raise ConflictError(f"thread {thread_id!r} has no response", hint="send a message first")
     return StartedTurn(await session.start(agent, thread_id, None, after=last.id, **how), continued=last)
 
 
@@ -330,7 +331,7 @@ class _HistoryStart:
         if active is not None and latest is not None and latest.id == stored.id:
             if same_parts(stored, message) and self._turn.trigger == "submit-message":
                 return active  # the request is repeated
-            await self._stop(active)
+            await stop_run(self._session, active, ABANDONED)
         elif active is not None:
             await self._stop_abandoned(self._turn.messages)
         completed = None if self._is_edited(stored, message) else await self._completed_response(stored)
@@ -437,7 +438,7 @@ class _HistoryStart:
         stored = stored or await self._last_user_message()
         if stored is None:
             raise NotFoundError(
-                f"there is nothing to respond to in chat {self._thread_id!r}", hint="send a message first"
+                f"chat {self._thread_id!r} has no message of the user", hint="send a message first"
             )
         await self._stop_abandoned(self._turn.messages, also=stored.id)
         return await self._start_run(agent, after=await self._user_message_id_of(stored))
@@ -465,16 +466,6 @@ class _HistoryStart:
     def _options_for(self, agent: AgentService) -> InvokeOptions:
         return with_fields(self._options, tools=offered_tools(self._turn.tools, agent))
 
-    async def _stop(self, run: Run) -> None:
-        """Stop a run and wait until it has ended: the next one cannot start before."""
-        if (await self._session.stop(run.id, ABANDONED)).status in ACTIVE:
-            raise Problem(
-                503,
-                f"run {run.id!r} of this chat has not stopped yet",
-                hint="send the message again later",
-                headers={"retry-after": "5"},
-            )
-
     async def _stop_abandoned(self, earlier: Sequence[ClientMessage], also: str | None = None) -> None:
         """Stop the active and queued runs that the client has abandoned, so that the next one can start.
 
@@ -495,7 +486,7 @@ class _HistoryStart:
         for run in (*waiting.items, active):  # the last in the queue first, so that none of them starts
             ids = queued_ids(run) if run is not active else await self._ids_of_exchange(run)
             if sent & ids:
-                await self._stop(run)
+                await stop_run(self._session, run, ABANDONED)
             elif not self._turn.is_whole:
                 await self._session.stop_unread(run.id, ABANDONED)
         await self._load_context()
@@ -523,6 +514,14 @@ class _HistoryStart:
                 raise
             await self._store.threads.switch_branch(self._thread_id, after)  # it is on another branch
         return await self._session.start(agent, self._thread_id, None, after=after, **how)
+
+
+async def stop_run(session: Session, run: Run, reason: str | None) -> None:
+    """Stop a run and wait until it has ended: the next run of the thread cannot start before."""
+    if (await session.stop(run.id, reason)).status in ACTIVE:
+        raise Problem(
+            503, f"run {run.id!r} has not stopped yet", hint="try again later", headers={"retry-after": "5"}
+        )
 
 
 def _assistant(message: Message | None) -> AssistantMessage | None:
@@ -562,7 +561,7 @@ def allowed_folder(cwd: str, allowed: Sequence[str]) -> Path:
             hint="use a folder that the server allows, or one below it",
         )
     if not folder.is_dir():
-        raise Problem(400, f"there is no folder {cwd[:200]!r}", where=WHERE, hint="create it first")
+        raise Problem(400, f"folder {cwd[:200]!r} does not exist", where=WHERE, hint="create it first")
     return folder
 
 

@@ -18,7 +18,7 @@ from .parameters import REPEATABLE, Agent, Limit, Project, Since, Until, chosen,
 Model: TypeAlias = Annotated[str | None, Query(description="Only of this model.")]
 
 TAGS: Final = ["analytics"]
-BYS: Final[tuple[GroupBy, ...]] = get_args(GroupBy)
+GROUPS: Final[tuple[GroupBy, ...]] = get_args(GroupBy)
 
 
 def stat_filter(
@@ -48,7 +48,7 @@ async def stats(
     filter: Filter,
     *,
     by: Annotated[
-        list[str] | None, Query(description=f"Group by one or two of: {', '.join(BYS)}. {REPEATABLE}")
+        list[str] | None, Query(description=f"Group by one or two of: {', '.join(GROUPS)}. {REPEATABLE}")
     ] = None,
     thread_id: Annotated[str | None, Query(name="thread", description="Only of this thread.")] = None,
     zone: Annotated[str, Query(description="The time zone for days, such as `Europe/Oslo`.")] = "UTC",
@@ -62,7 +62,10 @@ async def stats(
     """
     return Listing(
         await caller.store.stats.totals(
-            replace(filter, thread_id=thread_id), by=chosen(by, BYS, "by"), zone=zone_of(zone), with_ids=ids
+            replace(filter, thread_id=thread_id),
+            by=chosen(by, GROUPS, "by"),
+            zone=zone_of(zone),
+            with_ids=ids,
         )
     )
 

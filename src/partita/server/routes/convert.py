@@ -13,7 +13,7 @@ from partita.formats.detection.guess import SAMPLE_SIZE, sniff
 from partita.formats.detection.guess import FormatGuess as Guess
 from partita.formats.event_streams import FoldedEvents, fold_events
 from partita.formats.losses import Loss, Severity
-from partita.formats.registry import ALIASES, all_formats, get_format
+from partita.formats.registry import ALIASES, all_formats, get_dump, get_format
 from partita.server.callers import ActingCaller, CallerView
 from partita.server.endpoints import RequestBody, get, post
 from partita.server.problems import NO_BODY_HINT, Problem, invalid_value
@@ -293,15 +293,13 @@ def _fold(data: FoldRequest) -> Folded:
     assert not isinstance(events, UnsetType), "one of them is set"
     guess = guess_of(events[:SAMPLE_SIZE]) if data.format is None else None
     source = get_format(data.format or (guess.format if guess else "")).name
-    writing = get_format(data.to)
-    if writing.dump is None:
-        raise FormatError(f"{writing.name} can be read but not written", hint="choose another target")
+    dump = get_dump(data.to)
     folded = fold_payload(events, source, lenient=data.lenient)
-    dumped = writing.dump(folded.messages)
+    dumped = dump(folded.messages)
     return Folded(
         message=_only(dumped.payload),
         format=source,
-        to=writing.name,
+        to=get_format(data.to).name,
         diagnostics=[StreamDiagnostic(*one) for one in folded.diagnostics],
         errors=list(folded.errors),
         losses=losses_of((*folded.losses, *dumped.losses)),

@@ -136,7 +136,7 @@ async def import_upload(
         uploads = await receive(request, folder, name=name, limits=caller.state.settings.limits)
         chosen = [upload for upload in uploads if not is_companion(upload)]
         if not chosen:
-            raise Problem(400, "there is nothing to import", hint="send a log or messages")
+            raise Problem(400, "nothing to import", hint="send a log or messages")
         return await while_connected(request, _import(caller, chosen, folder, format, thread_id, dry_run))
 
 

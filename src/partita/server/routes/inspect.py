@@ -13,7 +13,7 @@ from partita.formats.detection.guess import SAMPLE_SIZE, first_of, sniff
 from partita.formats.detection.guess import FormatGuess as Guess
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss, Severity
-from partita.formats.registry import all_formats, get_format
+from partita.formats.registry import all_formats, get_dump, get_format
 from partita.logs.detection import detect
 from partita.logs.sources.registry import LOG_FORMATS
 from partita.server.callers import ActingCaller
@@ -121,7 +121,9 @@ async def inspect(
     Errors in the text are reported in the response, together with what could be read.
     """
     named = None if source is None else known_format(source)
-    target = None if to is None else _target(to)
+    if to is not None:
+        get_dump(to, where="query to")
+    target = None if to is None else get_format(to).name
     data = await _body(request)
     limits = caller.state.settings.limits
     work = caller.state.workers.run(len(data), spooled, inspected_json, data, named, target, carry, limits)
@@ -142,15 +144,6 @@ async def _body(request: Request) -> bytes:
         if len(data) > MAX_BYTES:
             raise Problem(413, f"more than {MAX_BYTES} bytes", hint="import it: partita import FILE")
     return bytes(data)
-
-
-def _target(name: str) -> str:
-    known = get_format(name)
-    if known.dump is None:
-        raise FormatError(
-            f"{known.name} can be read but not written", where="query to", hint="choose another target"
-        )
-    return known.name
 
 
 def _inspect(data: bytes, named: str | None, target: str | None, carry: bool) -> Inspection:

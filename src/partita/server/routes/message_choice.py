@@ -9,15 +9,26 @@ from partita.server.endpoints import Depends, Query
 from partita.server.problems import Problem
 from partita.store.sql.texts import storable
 from partita.store.store import Store
-from partita.store.values import BlobMode, Branch, MessageFilter, Page, Role
+from partita.store.values import BlobMode, Branch, MessageFilter, Page
 from partita.types.messages import Message, MessageType
 
-from .parameters import MAX_ITEMS, MAX_SEQ, REPEATABLE, Cursor, Direction, Since, Until, chosen, moment_of
+from .parameters import (
+    MAX_ITEMS,
+    MAX_SEQ,
+    REPEATABLE,
+    ROLES,
+    Cursor,
+    Direction,
+    Roles,
+    Since,
+    Until,
+    chosen,
+    moment_of,
+)
 
 PAGE: Final = 50
 MAX_IDS: Final = 100
 
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
 TYPES: Final[tuple[MessageType, ...]] = get_args(MessageType)
 
 Internal: TypeAlias = Literal["false", "true", "all"]
@@ -28,9 +39,6 @@ Before: TypeAlias = Annotated[
 ]
 After: TypeAlias = Annotated[
     int | None, Query(ge=0, le=MAX_SEQ, description="Only messages with a larger number (`seq`).")
-]
-Roles: TypeAlias = Annotated[
-    list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {REPEATABLE}")
 ]
 Types: TypeAlias = Annotated[
     list[str] | None, Query(description=f"Only these types: {', '.join(TYPES)}. {REPEATABLE}")

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from partita.errors import ConflictError, FormatError, NotFoundError
 from partita.formats.ai_sdk.ui.chat import dump_chat, group_runs, join_chat
 from partita.formats.format import GENERATED_ID, Format, Loaded
-from partita.formats.registry import get_format
+from partita.formats.registry import get_dump, get_format
 from partita.server.callers import ActingCaller, CallerView, require
 from partita.server.endpoints import Body, Query, delete, endpoint, get, post, put
 from partita.server.file_urls import with_file_urls, with_references
@@ -44,7 +44,7 @@ from partita.views.messages import tool_views
 
 from .convert import ConversionLoss, losses_of
 from .message_choice import Blobs, Choice
-from .threads import thread_of
+from .threads import THREADS, thread_of
 
 TAGS: Final = ["messages"]
 CANONICAL: Final = "canonical"
@@ -102,11 +102,11 @@ class Deleted(msgspec.Struct, rename="camel"):
     deleted: Annotated[int, Meta(description="The number of deleted messages.")]
 
 
-def no_message(thread_id: str, message_id: str) -> NotFoundError:
-    """The error for a message that does not exist."""
+def no_message(thread_id: str, message_id: str, threads: str = THREADS) -> NotFoundError:
+    """The error for a message that does not exist. `threads` is the path of the list of threads."""
     return NotFoundError(
         f"no message {message_id!r} in thread {thread_id!r}",
-        hint="GET /api/threads/ID/messages lists the messages",
+        hint=f"GET {threads}/ID/messages lists the messages",
     )
 
 
@@ -159,13 +159,10 @@ def _visible(caller: CallerView, page: Page[Message]) -> Page[Message]:
 
 def _written(page: Page[Message], format_: Format, *, is_reversed: bool) -> MessagePage:
     """A page in a format."""
-    if format_.dump is None:
-        raise FormatError(
-            f"{format_.name} can be read but not written", where="query format", hint="choose another format"
-        )
+    dump = get_dump(format_.name, where="query format")
     if format_.name == CANONICAL:
         return MessagePage(items=page.items, next=page.next)
-    dumped = format_.dump(page.items[::-1] if is_reversed else page.items)
+    dumped = dump(page.items[::-1] if is_reversed else page.items)
     return MessagePage(items=dumped.payload, next=page.next, losses=losses_of(dumped.losses))
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar, get_args
 
 from partita.server.endpoints import Query
 from partita.server.problems import Problem
+from partita.store.values import Role
 from partita.types.json import JsonObject, is_object, kind_of, loads
 from partita.types.times import in_utc
 
@@ -17,6 +18,7 @@ MAX_ITEMS: Final = 500
 MAX_SEQ: Final = 2**53 - 1
 """The largest number of a message or a log record: the largest integer that JavaScript represents exactly."""
 
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
 REPEATABLE: Final = "Repeat the parameter, or separate values by commas."
 
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=MAX_ITEMS, description="The number of items at most.")]
@@ -43,6 +45,9 @@ Tool: TypeAlias = Annotated[str | None, Query(description="Only with a call of t
 Pinned: TypeAlias = Annotated[
     bool | None,
     Query(description="Only pinned threads, or only others: `pinned` in the metadata is `true`."),
+]
+Roles: TypeAlias = Annotated[
+    list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {REPEATABLE}")
 ]
 Ids: TypeAlias = Annotated[list[str] | None, Query(description=f"Only with these ids. {REPEATABLE}")]
 

@@ -39,7 +39,7 @@ from .parameters import Cursor
 from .run_log import PAGE_BYTES, PAGE_RECORDS, LogRecord, first_of, log_record
 
 MAX_RUNS: Final = 500
-MOST_COPIES: Final = 16
+MAX_COPIES: Final = 16
 """How many copies of copies are followed to find the original thread."""
 
 CURSOR: Final = re.compile(r"(\d{1,6})\.(\d{1,16})")
@@ -63,7 +63,7 @@ class RawPage(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     exact: bool
     """Whether these are certainly the records of the message; otherwise they contain its id or its texts."""
     reason: str | None = None
-    """Why there are no records."""
+    """The reason, if the list is empty."""
     next: str | None = None
 
 
@@ -162,7 +162,7 @@ def _locate(tx: Transaction, thread_id: str, message_id: str) -> _Located:
 
 def _original(tx: Transaction, thread: Thread) -> str:
     """The thread that one was copied from, or itself."""
-    for _ in range(MOST_COPIES):
+    for _ in range(MAX_COPIES):
         origin = (thread.metadata or {}).get(CLONE)
         source = threads.get(tx, str(origin.get("threadId"))) if is_object(origin) else None
         if source is None:

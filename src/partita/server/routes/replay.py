@@ -8,7 +8,7 @@ from msgspec import Meta
 from partita.errors import FormatError
 from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.formats.openai_chat.encoder import ChatEncoder
-from partita.formats.registry import all_formats, get_format
+from partita.formats.registry import all_formats, get_dump, get_format
 from partita.runtime.replay.message_chunks import is_imported
 from partita.runtime.replay.playback import play_sse
 from partita.runtime.replay.stepper import Stepper
@@ -144,9 +144,7 @@ async def run_at(
     internal: Annotated[bool, Query(description="Include internal messages.")] = False,
 ) -> RunSnapshot:
     """The messages of a run, which may be imported, as they were after one of its chunks."""
-    dump = get_format(format).dump
-    if dump is None:
-        raise FormatError(f"{format} can be read but not written", hint="GET /api/formats lists the formats")
+    dump = get_dump(format, hint="GET /api/formats lists the formats")
     await _check_log(caller, run_id)
     stepper = await Stepper.open(caller.store, run_id)
     if seq is None:

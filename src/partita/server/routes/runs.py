@@ -25,7 +25,7 @@ from partita.types.parts import ErrorTextOutput, ToolOutput
 from partita.types.threads import Run, RunStatus
 
 from .parameters import REPEATABLE, Agent, Cursor, Limit, chosen
-from .threads import no_thread
+from .threads import thread_of
 
 STATUSES: Final[tuple[RunStatus, ...]] = get_args(RunStatus)
 
@@ -38,16 +38,11 @@ REPLY_SECONDS: Final = 60.0
 """Seconds that a run has to stop, or to accept a reply. A process that died is noticed much earlier."""
 
 
-def no_run(run_id: str) -> NotFoundError:
-    """The error for a run that does not exist."""
-    return NotFoundError(f"no run {run_id!r}", hint="GET /api/runs lists the runs")
-
-
 async def run_of(caller: CallerView, run_id: str) -> Run:
     """The run of that id. Raises if it does not exist, or belongs to another owner."""
     run = await caller.store.runs.get(run_id)
     if run is None:
-        raise no_run(run_id)
+        raise NotFoundError(f"no run {run_id!r}", hint="GET /api/runs lists the runs")
     return run
 
 
@@ -74,8 +69,7 @@ async def list_runs_of_thread(
     caller: ActingCaller, thread_id: str, status: Status = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Listing[Run]:
     """The newest runs first. A thread that does not exist is a 404."""
-    if await caller.store.threads.get(thread_id) is None:
-        raise no_thread(thread_id)
+    await thread_of(caller, thread_id)
     page = await caller.store.runs.list(
         RunFilter(thread_id=thread_id, status=chosen(status, STATUSES, "status")), limit=limit, cursor=cursor
     )

@@ -1,20 +1,23 @@
 """Search messages and titles, and find parts across threads."""
 
 from datetime import timedelta
-from typing import Annotated, Final, get_args
+from typing import Annotated, Final
 
 from partita.server.callers import ActingCaller
 from partita.server.endpoints import Query, get
 from partita.server.responses import Listing, listing
-from partita.store.values import SEARCH_FIELDS, PartFilter, Role, SearchFilter, SearchHit, StoredPart
+from partita.store.values import SEARCH_FIELDS, PartFilter, SearchFilter, SearchHit, StoredPart
 
 from .parameters import (
     REPEATABLE,
+    ROLES,
     Agent,
     Cursor,
     Limit,
     Project,
+    Roles,
     Since,
+    Tool,
     Until,
     chosen,
     each_of,
@@ -23,13 +26,9 @@ from .parameters import (
 
 TAGS: Final = ["search"]
 
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
-
 CENTURY: Final = 100 * 366 * 86_400.0
 
 ThreadId = Annotated[str | None, Query(name="thread", description="Only in this thread.")]
-Tool = Annotated[str | None, Query(description="Only with a call of this tool.")]
-Roles = Annotated[list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {REPEATABLE}")]
 
 
 @get("/api/search", tags=TAGS, summary="Search messages and titles")

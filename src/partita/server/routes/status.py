@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from partita.extras import needs
 from partita.runtime.service import AgentService
-from partita.runtime.tools.tool import Tool, Toolset
+from partita.runtime.tools.tool import Tool, toolset_of
 from partita.server.callers import ActingCaller, Caller
 from partita.server.endpoints import ResponseSpec, get
 from partita.server.problems import Problem
@@ -84,8 +84,8 @@ def _description(agent: AgentService) -> str | None:
 
 
 def _tools(agent: AgentService) -> list[ToolInfo] | None:
-    tools: object = getattr(agent, "tools", None)
-    return [_tool(tool) for tool in tools.values()] if isinstance(tools, Toolset) else None
+    tools = toolset_of(agent)
+    return None if tools is None else [_tool(tool) for tool in tools.values()]
 
 
 def _tool(tool: Tool) -> ToolInfo:

@@ -38,6 +38,7 @@ from .parameters import (
 )
 
 TAGS: Final = ["threads"]
+THREADS: Final = "/api/threads"
 
 
 def thread_filter(
@@ -119,16 +120,16 @@ class BranchChoice(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_
     message_id: Annotated[str, Meta(description="A message on the branch.", examples=["m2"])]
 
 
-def no_thread(thread_id: str) -> NotFoundError:
-    """The error for a thread that does not exist."""
-    return NotFoundError(f"no thread {thread_id!r}", hint="GET /api/threads lists the threads")
+def no_thread(thread_id: str, threads: str = THREADS) -> NotFoundError:
+    """The error for a thread that does not exist. `threads` is the path of the list of threads."""
+    return NotFoundError(f"no thread {thread_id!r}", hint=f"GET {threads} lists the threads")
 
 
-async def thread_of(caller: CallerView, thread_id: str) -> Thread:
+async def thread_of(caller: CallerView, thread_id: str, threads: str = THREADS) -> Thread:
     """The thread of that id. Raises if it does not exist, or belongs to another owner."""
     thread = await caller.store.threads.get(thread_id)
     if thread is None:
-        raise no_thread(thread_id)
+        raise no_thread(thread_id, threads)
     return thread
 
 
@@ -144,7 +145,7 @@ def usable_id(thread_id: str | None) -> str | None:
     return thread_id
 
 
-@get("/api/threads", tags=TAGS, summary="List threads")
+@get(THREADS, tags=TAGS, summary="List threads")
 async def list_threads(
     caller: ActingCaller,
     filter: Filter,
@@ -166,7 +167,7 @@ async def list_threads(
     return listing(Page(tuple(titled), page.next))
 
 
-@post("/api/threads", tags=TAGS, summary="Create a thread", status_code=201)
+@post(THREADS, tags=TAGS, summary="Create a thread", status_code=201)
 async def create_thread(
     caller: ActingCaller,
     data: Annotated[NewThread, Body(examples=[{"title": "Lighthouses", "metadata": {"topic": "lights"}}])],
@@ -260,9 +261,9 @@ async def list_summaries(
     whether it waits for an approval. The role `chat` does not see models, errors, tokens and costs.
     """
     page = await caller.store.threads.summaries(filter, limit=limit, cursor=cursor, order=order)
-    asking = caller.session.awaiting_approval()
+    waiting = caller.session.awaiting_approval()
     items = tuple(
-        msgspec.structs.replace(one, waiting=True) if one.run_id in asking else one for one in page.items
+        msgspec.structs.replace(one, waiting=True) if one.run_id in waiting else one for one in page.items
     )
     if not caller.principal.may("logs"):
         hidden = {"models": (), "errors": 0, "input_tokens": 0, "output_tokens": 0, "cost": None}

@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from partita.errors import FormatError
 from partita.formats.conversion import write as write_messages
 from partita.formats.exports.markdown import document, moment_text
 from partita.formats.format import Loaded
 from partita.formats.log.session_file import SessionFacts
 from partita.formats.losses import Loss
 from partita.formats.redaction.redactor import RedactionLimitError
-from partita.formats.registry import get_format
+from partita.formats.registry import get_dump, get_format
 from partita.runtime.recordings.recording import Recording, origin_of, to_bytes
 from partita.server.problems import Problem
 from partita.types.codec import to_json
@@ -90,7 +89,7 @@ def markdown(thread: Thread, messages: Sequence[Message]) -> Iterator[str]:
     facts = {
         "Agent": thread.agent,
         "Project": thread.project,
-        "Began": moment_text(thread.created_at),
+        "Created": moment_text(thread.created_at),
         "Messages": str(len(messages)),
     }
     return document(messages, thread.title or "A conversation", facts)
@@ -109,8 +108,7 @@ def _fixture(redacted: RedactedThread) -> bytes:
 
 def _lines(redacted: RedactedThread, target: str) -> SharedFile:
     writing = get_format(target)
-    if writing.dump is None:
-        raise FormatError(f"{writing.name} can be read but not written", where="as", hint="choose another")
+    get_dump(target, where="as")
     session = session_facts(redacted.thread)
     dumped = write_messages(Loaded(tuple(redacted.messages)), writing, session=session)
     if isinstance(dumped.payload, str):

@@ -97,8 +97,8 @@ REFUSED = {
     "a link to another folder": ("work", "work/way-out", 403, "is not allowed"),
     "a folder with the same prefix": ("work/lam", "work/lamp", 403, "is not allowed"),
     "any folder, if none is allowed": (None, "work", 403, "cannot choose the folder"),
-    "a missing folder": ("work", "work/elsewhere", 400, "there is no folder"),
-    "a file": ("work", "work/file", 400, "there is no folder"),
+    "a missing folder": ("work", "work/elsewhere", 400, "does not exist"),
+    "a file": ("work", "work/file", 400, "does not exist"),
     "a name with a zero byte": ("work", "work/\0", 400, "is not an absolute path"),
 }
 

@@ -14,7 +14,7 @@ from tests.recordings import cases_in, folders
 
 from .mastra_site import API, ids
 
-EXCLUDED = {"ls-0035": "over HTTP, a thread of another resource is refused"}
+EXCLUDED = {"ls-0035": "over HTTP, a thread that belongs to another resource is refused"}
 
 
 def cases(folder: Path) -> list[JsonObject]:
