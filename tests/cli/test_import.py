@@ -12,7 +12,7 @@ from partita.errors import PartitaError
 from partita.importers.databases.system import SYSTEMS
 from partita.store.connection import open_store
 from partita.types.json import JsonObject, dumps, loads
-from tests.importers.database_examples import MASTRA, make_sqlite, mastra_message, said
+from tests.importers.database_examples import MASTRA, make_sqlite, mastra_message, texts_of
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_systems_are_those_of_the_registry() -> None:
 def count_messages(store: str, thread: str, owner: str | None = None) -> int:
     async def count() -> int:
         async with open_store(store) as opened:
-            return len(await said(opened, thread, owner))
+            return len(await texts_of(opened, thread, owner))
 
     return asyncio.run(count())
 

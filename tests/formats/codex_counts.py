@@ -50,20 +50,20 @@ def counts(messages: list[Message], builder: LogBuilder) -> JsonObject:
 
 
 def own(metadata: Json) -> JsonObject:
-    """What metadata says of Codex."""
+    """The metadata that Codex wrote."""
     inside = metadata.get("codex") if is_object(metadata) else None
     return inside if is_object(inside) else {}
 
 
 def roles_of(messages: list[Message]) -> Counter[str]:
-    """How often each role spoke, an answer for each text of it."""
+    """The number of messages of each role; a response counts once for each of its texts."""
     roles: Counter[str] = Counter()
     for message in messages:
-        said = own(message.content.metadata)
-        if isinstance(message, UserMessage) and "source" not in said:
+        metadata_of_codex = own(message.content.metadata)
+        if isinstance(message, UserMessage) and "source" not in metadata_of_codex:
             roles["user"] += 1
-        elif isinstance(message, SystemMessage) and "role" in said:
-            roles[said["role"]] += 1
+        elif isinstance(message, SystemMessage) and "role" in metadata_of_codex:
+            roles[metadata_of_codex["role"]] += 1
         elif isinstance(message, AssistantMessage):
             texts = (own(part.provider_metadata) for part in message.parts if isinstance(part, TextPart))
             roles["assistant"] += sum(not ({"continues", "source"} & text.keys()) for text in texts)
@@ -71,7 +71,7 @@ def roles_of(messages: list[Message]) -> Counter[str]:
 
 
 def calls_of(messages: list[Message]) -> Iterator[ToolCallPart]:
-    """The calls that functions and custom tools got."""
+    """The calls of functions and custom tools."""
     for message in messages:
         for part in message.content.parts:
             if isinstance(part, ToolCallPart) and own(part.tool_metadata).get("type") in (
@@ -90,14 +90,14 @@ def has_output(call: ToolCallPart) -> bool:
 
 
 def notes_of(messages: list[Message]) -> Iterator[DataPart]:
-    """Records that were kept as data."""
+    """The data parts that hold records."""
     for message in messages:
         if isinstance(message, SystemMessage):
             yield from (part for part in message.parts if isinstance(part, DataPart))
 
 
 def records_of(messages: list[Message], name: str) -> list[JsonObject]:
-    """The records that were kept under a name."""
+    """The records in data parts of a name."""
     return [note.data for note in notes_of(messages) if note.name == name and is_object(note.data)]
 
 
@@ -111,7 +111,7 @@ def images_of(messages: list[Message]) -> Iterator[ImagePart]:
 
 
 def tokens_of(messages: list[Message]) -> JsonObject:
-    """What all responses consumed, those in copied history too, as the corpus counts them."""
+    """The usage of all responses, including copied history, as the corpus counts it."""
     sums: Counter[str] = Counter(dict.fromkeys(TOKENS, 0))
     for message in messages:
         if isinstance(message, AssistantMessage):

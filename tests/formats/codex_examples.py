@@ -17,7 +17,7 @@ START = datetime(2026, 3, 1, 9, 0, 0, tzinfo=UTC)
 
 
 class Reading(NamedTuple):
-    """What was made of a rollout."""
+    """The result of reading a rollout."""
 
     messages: list[Message]
     builder: LogBuilder
@@ -47,7 +47,7 @@ class Reading(NamedTuple):
 
 
 def read(records: Iterable[JsonObject], *, live: bool = False) -> Reading:
-    """Read a rollout; `live` takes out what is whole after every record."""
+    """Read a rollout; with `live`, complete messages are taken after every record."""
     builder = LogBuilder("thread")
     decoder = CodexRolloutDecoder(builder)
     found: dict[str, Message] = {}
@@ -109,21 +109,21 @@ class Script:
     def end(self, turn: str, **fields: Json) -> "Script":
         return self.event("task_complete", turn_id=turn, last_agent_message=None, **fields)
 
-    def says(self, role: str, *texts: str, **fields: Json) -> "Script":
+    def add_message(self, role: str, *texts: str, **fields: Json) -> "Script":
         kind = "output_text" if role == "assistant" else "input_text"
         return self.item(
             "message", role=role, content=[{"type": kind, "text": text} for text in texts], **fields
         )
 
     def prompt(self, text: str) -> "Script":
-        return self.says("user", text).event("user_message", message=text, images=[], local_images=[])
+        return self.add_message("user", text).event("user_message", message=text, images=[], local_images=[])
 
     def answer(self, text: str) -> "Script":
-        return self.event("agent_message", message=text).says("assistant", text)
+        return self.event("agent_message", message=text).add_message("assistant", text)
 
-    def thinks(self, *summary: str, sealed: str | None = "sealed") -> "Script":
-        told = [{"type": "summary_text", "text": text} for text in summary]
-        return self.item("reasoning", summary=told, content=None, encrypted_content=sealed)
+    def add_reasoning(self, *summary: str, sealed: str | None = "sealed") -> "Script":
+        summary_texts = [{"type": "summary_text", "text": text} for text in summary]
+        return self.item("reasoning", summary=summary_texts, content=None, encrypted_content=sealed)
 
     def call(self, call_id: str, name: str = "exec_command", **arguments: Json) -> "Script":
         return self.item("function_call", name=name, call_id=call_id, arguments=dumps(arguments).decode())
@@ -139,7 +139,7 @@ class Script:
         return self.event("token_count", info=info, **more)
 
     def turn(self, turn: str, prompt: str, answer: str, total: int) -> "Script":
-        """A whole turn with nothing special in it."""
+        """A complete ordinary turn."""
         self.start(turn).context(turn).prompt(prompt)
         return self.answer(answer).count(total).end(turn)
 
@@ -155,5 +155,5 @@ def usage(tokens: int) -> JsonObject:
 
 
 def turn_id(number: int, *, after: bool = True) -> str:
-    """An id of a turn that was begun after the fork was made, or before it."""
+    """An id of a turn that started after the fork, or before it."""
     return f"01980000-{0x6000 if after else 0x1000:04x}-7000-8000-{number:012d}"

@@ -1,4 +1,4 @@
-"""What messages read from Gemini CLI's chats amount to, in the words of the corpus."""
+"""Counts of a chat of Gemini CLI from its messages, with the names of the corpus."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
@@ -11,11 +11,11 @@ from partita.types.messages import AssistantMessage, Message, SystemMessage, Too
 from partita.types.parts import DataPart, ReasoningPart
 
 NOTICES = {"gemini-info": "info", "gemini-warning": "warning", "gemini-error": "error"}
-TAKEN_AWAY = ("gemini-compaction", "gemini-rewind")
+REMOVALS = ("gemini-compaction", "gemini-rewind")
 
 
 def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dict[str, Message], LogBuilder]:
-    """The messages of a chat by id, as they are in the end; `looks`: after which records some are taken."""
+    """The final messages of a chat by id; messages are also taken after the records in `looks`."""
     builder = LogBuilder("t")
     decoder = GeminiChatDecoder(builder)
     messages: list[Message] = []
@@ -30,7 +30,7 @@ def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dic
 
 
 def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
-    """What a chat amounts to once it is replayed."""
+    """The numbers of a whole chat after its replay."""
     active = [*counting({message.id: message for message in messages}, builder.facts.get("leaf"))]
     types = Counter(type_ for message in active if (type_ := type_of(message)) is not None)
     responses = [message for message in active if isinstance(message, AssistantMessage)]
@@ -52,13 +52,13 @@ def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
 
 
 def counting(messages: dict[str, Message], leaf: object) -> Iterator[Message]:
-    """The messages that count: on the way to the leaf, and not taken away by a compaction."""
-    path = way_to(str(leaf), messages) if leaf is not None else messages.keys()
+    """The messages on the path to the leaf that no compaction removed."""
+    path = path_to(str(leaf), messages) if leaf is not None else messages.keys()
     dropped = {id_ for one in path if one in messages for id_ in dropped_by(messages[one])}
     return (message for id_, message in messages.items() if id_ in path and id_ not in dropped)
 
 
-def way_to(leaf: str, messages: dict[str, Message]) -> set[str]:
+def path_to(leaf: str, messages: dict[str, Message]) -> set[str]:
     path: set[str] = set()
     at: str | None = leaf
     while at and at not in path:
@@ -71,13 +71,13 @@ def dropped_by(message: Message) -> list[str]:
     return [
         id_
         for part in message.parts
-        if isinstance(part, DataPart) and part.name in TAKEN_AWAY and is_object(part.data)
+        if isinstance(part, DataPart) and part.name in REMOVALS and is_object(part.data)
         for id_ in part.data["dropped"]
     ]
 
 
 def type_of(message: Message) -> str | None:
-    """The type that the chat gave a message; nothing for notices of our own."""
+    """The type of a message in the chat; `None` for notices that the decoder adds."""
     if isinstance(message, SystemMessage):
         names = [part.name for part in message.parts if isinstance(part, DataPart)]
         return NOTICES.get(names[-1]) if names else None

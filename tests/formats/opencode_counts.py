@@ -1,4 +1,4 @@
-"""What messages read from OpenCode's sessions amount to, in the words of the corpus."""
+"""Counts of a session of OpenCode from its messages, with the names of the corpus."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
@@ -22,7 +22,7 @@ KINDS: dict[type, str] = {
 
 
 def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dict[str, Message], LogBuilder]:
-    """The messages of a session by id, in the end; `looks`: after which records some are taken."""
+    """The final messages of a session by id; messages are also taken after the records in `looks`."""
     builder = LogBuilder("t")
     decoder = OpenCodeDecoder(builder)
     messages: list[Message] = []
@@ -37,7 +37,7 @@ def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dic
 
 
 def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
-    """What a session amounts to."""
+    """The numbers of a whole session."""
     known = {message.id: message for message in messages}.values()
     talk = [message for message in known if isinstance(message, UserMessage | AssistantMessage)]
     responses = [message for message in talk if isinstance(message, AssistantMessage)]
@@ -105,7 +105,7 @@ def steps_of(message: Message) -> Iterator[JsonObject]:
 
 
 def tokens_of(responses: Iterable[AssistantMessage]) -> JsonObject:
-    """The counters of OpenCode, from what it said itself."""
+    """The sum of the token counts that OpenCode recorded."""
     total: Counter[str] = Counter(
         dict.fromkeys(("input", "output", "reasoning", "cache_read", "cache_write"), 0)
     )

@@ -29,7 +29,7 @@ def one_call(script: Script) -> ToolCallPart:
     return call
 
 
-def said_of(script: Script) -> JsonObject:
+def metadata_of(script: Script) -> JsonObject:
     return own(one_call(script).tool_metadata)
 
 
@@ -41,13 +41,13 @@ INPUTS: dict[str, tuple[Script, str, Json, JsonObject]] = {
         {},
         {"namespace": "mcp__garden"},
     ),
-    "arguments that are no JSON": (
+    "arguments that are not JSON": (
         Script().item("function_call", name="plant", arguments="{roses", call_id="c"),
         "plant",
         "{roses",
         {"inputEncoding": "text"},
     ),
-    "arguments that are no text": (
+    "arguments that are not text": (
         Script().item("function_call", name="plant", arguments={"n": 1}, call_id="c"),
         "plant",
         {"n": 1},
@@ -88,10 +88,10 @@ INPUTS: dict[str, tuple[Script, str, Json, JsonObject]] = {
 }
 
 
-@each_row(("script", "name", "input", "said"), INPUTS.values(), ids=INPUTS)
-def test_inputs(script: Script, name: str, input: Json, said: JsonObject) -> None:
+@each_row(("script", "name", "input", "metadata"), INPUTS.values(), ids=INPUTS)
+def test_inputs(script: Script, name: str, input: Json, metadata: JsonObject) -> None:
     call = one_call(script)
-    assert (call.id, call.name, call.input, own(call.tool_metadata)) == ("c", name, input, said)
+    assert (call.id, call.name, call.input, own(call.tool_metadata)) == ("c", name, input, metadata)
 
 
 def test_arguments_that_are_not_json_are_reported() -> None:
@@ -145,7 +145,7 @@ def test_the_tools_of_a_search_are_its_output() -> None:
     assert one_call(script).output == JsonOutput({"tools": [1]})
 
 
-# What events say
+# Events
 
 CUSTOM = Script().item("custom_tool_call", name="apply_patch", input=PATCH, call_id="c").records
 PATCHED: JsonObject = {
@@ -214,7 +214,7 @@ MCP: JsonObject = {
 SERVED: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
     "well": ({"Ok": {"content": []}}, TextOutput("Planted."), {}),
     "badly": ({"Err": "no soil"}, ErrorTextOutput("Planted."), {"fullOutput": "no soil"}),
-    "badly, by its own word": (
+    "badly, by its own flag": (
         {"Ok": {"content": [{"type": "text", "text": "no"}], "isError": True}},
         ErrorTextOutput("Planted."),
         {"failed": True},
@@ -222,8 +222,8 @@ SERVED: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
 }
 
 
-@each_row(("result", "output", "said"), SERVED.values(), ids=SERVED)
-def test_results_of_mcp_servers(result: Json, output: ToolOutput, said: JsonObject) -> None:
+@each_row(("result", "output", "metadata"), SERVED.values(), ids=SERVED)
+def test_results_of_mcp_servers(result: Json, output: ToolOutput, metadata: JsonObject) -> None:
     script = Script().item(
         "function_call", name="plant", namespace="mcp__garden", arguments="{}", call_id="c"
     )
@@ -235,7 +235,7 @@ def test_results_of_mcp_servers(result: Json, output: ToolOutput, said: JsonObje
         "server": "garden",
         "tool": "plant",
         "durationSeconds": 2.5,
-        **said,
+        **metadata,
     }
 
 
@@ -247,7 +247,7 @@ RESULTS: dict[str, tuple[Json, ToolOutput]] = {
 
 
 @each_row(("result", "output"), RESULTS.values(), ids=RESULTS)
-def test_an_mcp_call_of_which_only_the_event_is_there(result: Json, output: ToolOutput) -> None:
+def test_an_event_of_an_mcp_call_without_an_item_is_a_call(result: Json, output: ToolOutput) -> None:
     call = one_call(Script().event("mcp_tool_call_end", call_id="c", result=result, **MCP))
     assert (call.name, call.input, call.output) == ("plant", {"n": 1}, output)
 
@@ -273,7 +273,7 @@ def test_the_full_output_of_a_truncated_text_is_kept() -> None:
 
 def test_an_output_that_is_not_truncated_is_kept_once() -> None:
     script = Script().call("c").event("item_completed", item=COMMAND).output("c", "Output:\nbeds\nshed\n")
-    assert "fullOutput" not in said_of(script)
+    assert "fullOutput" not in metadata_of(script)
 
 
 ENDS: dict[str, tuple[JsonObject, ToolOutput]] = {
@@ -294,7 +294,7 @@ def test_commands_inside_another_call_are_separate_calls(fields: JsonObject, out
     assert inside.output == output
 
 
-# What the provider does
+# Tools of the provider
 
 OPENED: JsonObject = {"type": "open_page", "url": "https://example.org/roses"}
 SEARCHES: dict[str, tuple[Script, str]] = {

@@ -12,8 +12,8 @@ from tests.formats.codex_examples import FORK, THREAD, Script, turn_id
 from tests.tables import each_row
 
 
-def told(records: list[JsonObject]) -> tuple[list[Message], list[Consumption], LogBuilder]:
-    """The messages of the records of a sub-agent."""
+def read_sub_agent(records: list[JsonObject]) -> tuple[list[Message], list[Consumption], LogBuilder]:
+    """The messages, ledger and builder of the records of a sub-agent."""
     builder = LogBuilder("thread")
     agent = builder.agent("gardener")
     decoder = CodexRolloutDecoder(agent)
@@ -25,7 +25,7 @@ def told(records: list[JsonObject]) -> tuple[list[Message], list[Consumption], L
 
 
 def copy(*, named: bool, **fields: int) -> Script:
-    """A sub-agent's file as far as it is a copy, which ends in the middle of a turn."""
+    """The copied part of a sub-agent's file, which ends in the middle of a turn."""
     spawn: JsonObject = {"thread_spawn": {"parent_thread_id": THREAD}}
     script = Script(step=0.001).meta(FORK, source={"subagent": spawn}, **fields).meta(THREAD)
     if named:
@@ -38,9 +38,9 @@ def copy(*, named: bool, **fields: int) -> Script:
 
 ENDS: dict[str, Callable[[Script], Script]] = {
     "a count without its response": lambda script: script.count(40),
-    "words that only an event has": lambda script: script.event("agent_message", message="Digging."),
-    "an item without its event": lambda script: script.says("user", "Dig more."),
-    "an answer": lambda script: script.answer("Digging."),
+    "text that only an event has": lambda script: script.event("agent_message", message="Digging."),
+    "an item without its event": lambda script: script.add_message("user", "Dig more."),
+    "a response": lambda script: script.answer("Digging."),
 }
 
 
@@ -63,7 +63,7 @@ def test_only_messages_after_the_copy_are_shown_if_it_ends_with(
     records = own(script, named=way == "turns")
     if way == "ordinals":
         records = [{**record, "ordinal": number} for number, record in enumerate(records)]
-    messages, ledger, builder = told(records)
+    messages, ledger, builder = read_sub_agent(records)
     assert [text_of(message) for message in messages if text_of(message)] == ["Water.", "Watered."]
     assert [one.usage.total_tokens for one in ledger] == [30]
     assert builder.facts == {}
@@ -73,6 +73,6 @@ def test_only_messages_after_the_copy_are_shown_if_it_ends_with(
 
 def test_a_sub_agent_without_a_copy_is_shown_completely() -> None:
     script = Script().meta(FORK, source={"subagent": {"thread_spawn": {"parent_thread_id": THREAD}}})
-    messages, ledger, _ = told(script.turn(turn_id(1), "Water.", "Watered.", 20).records)
+    messages, ledger, _ = read_sub_agent(script.turn(turn_id(1), "Water.", "Watered.", 20).records)
     assert [text_of(message) for message in messages if text_of(message)] == ["Water.", "Watered."]
     assert len(ledger) == 1

@@ -15,10 +15,10 @@ from tests.recordings import counted, files
 from tests.tables import each_row
 
 KNOWN = {
-    "arguments of a call that are not JSON",  # somebody masked them before publishing
+    "arguments of a call that are not JSON",  # masked before publishing
     "unknown record type 'hologram'",
 }
-"""All that is not understood."""
+"""All unknown records."""
 
 
 def of_format(name: str) -> list[Path]:
@@ -41,9 +41,9 @@ def reading(path: Path, live: bool = False) -> Reading:
 @each_row("path", of_format("codex-rollout"))
 def test_counts_are_those_of_the_file(path: Path, live: bool) -> None:
     made = counts(reading(path, live).messages, reading(path, live).builder)
-    told = {field: counted(path)[field] for field in made}
-    told["tokens"] = {"delta_sum": told["tokens"]["delta_sum"]}
-    assert made == told
+    found = {field: counted(path)[field] for field in made}
+    found["tokens"] = {"delta_sum": found["tokens"]["delta_sum"]}
+    assert made == found
 
 
 def forks() -> list[Path]:

@@ -52,8 +52,8 @@ def records_of(messages: list[Message], facts: SessionFacts | None = None) -> li
     return payload
 
 
-def there_and_back(messages: list[Message]) -> tuple[list[Message], dict[str, str]]:
-    """What is read of a rollout that shows in a conversation, and the losses of writing it."""
+def round_trip(messages: list[Message]) -> tuple[list[Message], dict[str, str]]:
+    """The visible messages that are read back, and the losses of writing them."""
     writing = get_format("codex")
     assert writing.dump is not None
     assert writing.load is not None
@@ -71,7 +71,7 @@ def shape(records: list[JsonObject]) -> list[str]:
     return [f"{one['type']}/{one['payload'].get('type', '')}".rstrip("/") for one in records]
 
 
-# What it looks like
+# The records
 
 
 def test_a_turn_is_written_in_the_order_of_codex() -> None:
@@ -135,7 +135,7 @@ def test_a_session_of_codex_keeps_its_header_turns_and_ids() -> None:
     assert ids == [message.id for message in first.messages if not message.internal]
 
 
-def test_nothing_is_written_of_no_messages() -> None:
+def test_no_messages_give_no_records() -> None:
     assert records_of([]) == []
     assert records_of([AssistantMessage(id="a", content=[])]) == []
 
@@ -150,7 +150,7 @@ def test_members_beside_a_payload_are_kept_and_not_reported() -> None:
     assert any("history_sequence" in encode(message).decode() for message in loaded.messages)
 
 
-# What is read back
+# Reading back
 
 OUTPUTS: dict[str, ToolOutput] = {
     "words": TextOutput("warm"),
@@ -171,7 +171,7 @@ def test_an_output_is_read_back_as_it_was(output: ToolOutput) -> None:
     is_error = isinstance(output, ErrorTextOutput | InterruptedOutput)
     state = "output-denied" if isinstance(output, ExecutionDeniedOutput) else "output-error"
     part = call(output, state if is_error or state == "output-denied" else "output-available")
-    (answer,), losses = there_and_back([AssistantMessage(id="a", content=[part])])
+    (answer,), losses = round_trip([AssistantMessage(id="a", content=[part])])
     assert isinstance(answer, AssistantMessage)
     (found,) = [one for one in answer.parts if isinstance(one, ToolCallPart)]
     assert replace(found, tool_metadata=None) == part
@@ -181,19 +181,23 @@ def test_an_output_is_read_back_as_it_was(output: ToolOutput) -> None:
 CHANGED: dict[str, tuple[ToolOutput, ToolOutput, str]] = {
     "JSON is text": (JsonOutput({"a": 1}), TextOutput('{"a":1}'), ".type"),
     "an error that is JSON is text": (ErrorJsonOutput([1]), ErrorTextOutput("[1]"), ".type"),
-    "a refusal says so": (ExecutionDeniedOutput("no"), ExecutionDeniedOutput("rejected by user: no"), ""),
+    "a refusal gets a prefix": (
+        ExecutionDeniedOutput("no"),
+        ExecutionDeniedOutput("rejected by user: no"),
+        "",
+    ),
     "an interruption without words": (
         InterruptedOutput("aborted"),
         InterruptedOutput("aborted", "aborted"),
         "",
     ),
-    "words that Codex takes for a failure": (TextOutput("err: none"), ErrorTextOutput("err: none"), ""),
+    "text that Codex reads as a failure": (TextOutput("err: none"), ErrorTextOutput("err: none"), ""),
 }
 
 
 @each_row(("output", "expected", "member"), CHANGED.values(), ids=CHANGED)
 def test_an_output_that_changes_is_a_loss(output: ToolOutput, expected: ToolOutput, member: str) -> None:
-    (answer,), losses = there_and_back([AssistantMessage(id="a", content=[call(output)])])
+    (answer,), losses = round_trip([AssistantMessage(id="a", content=[call(output)])])
     assert isinstance(answer, AssistantMessage)
     (found,) = [one for one in answer.parts if isinstance(one, ToolCallPart)]
     assert found.output == expected
@@ -203,7 +207,7 @@ def test_an_output_that_changes_is_a_loss(output: ToolOutput, expected: ToolOutp
 def test_reasoning_of_other_models_is_shown_and_not_sent_to_the_model() -> None:
     signed = ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "sealed"}})
     parts: list[AssistantPart] = [signed, call(TextOutput("warm"))]
-    (answer,), losses = there_and_back([AssistantMessage(id="a", content=parts)])
+    (answer,), losses = round_trip([AssistantMessage(id="a", content=parts)])
     assert [type(part).__name__ for part in answer.content.parts] == [
         "StepStartPart",
         "ReasoningPart",
@@ -223,7 +227,7 @@ def test_reasoning_of_codex_is_sent_back_to_the_model() -> None:
 
 def test_two_consecutive_responses_remain_two() -> None:
     answers: list[Message] = [AssistantMessage(id=name, content=name) for name in ("one", "two")]
-    found, _ = there_and_back([UserMessage(id="a", content="Bake"), *answers])
+    found, _ = round_trip([UserMessage(id="a", content="Bake"), *answers])
     assert [text_of(message) for message in found] == ["Bake", "one", "two"]
 
 
@@ -235,7 +239,7 @@ def test_hidden_messages_stay_hidden_and_steps_become_messages() -> None:
         UserMessage(id="h", content="It is late.", internal=True, type="event"),
         AssistantMessage(id="a", content=parts),
     ]
-    found, losses = there_and_back(messages)
+    found, losses = round_trip(messages)
     assert [text_of(message) for message in found] == ["Bake", "one", "two"]
     assert losses["$[3].content.parts[1]"] == "steps begin at other places in the format"
     roles = [one["payload"].get("role") for one in records_of(messages) if one["type"] == "response_item"]
@@ -250,14 +254,14 @@ NO_PLACE: dict[str, AssistantPart] = {
 
 @each_row("part", NO_PLACE.values(), ids=NO_PLACE)
 def test_parts_that_are_not_written_are_losses(part: AssistantPart) -> None:
-    _, losses = there_and_back([AssistantMessage(id="a", content=[TextPart("Done"), part])])
+    _, losses = round_trip([AssistantMessage(id="a", content=[TextPart("Done"), part])])
     assert "$[0].content.parts[1]" in losses
 
 
 def test_usage_is_read_back() -> None:
     usage = Usage(12, 40, 52, 4, 2, raw={"theirs": 1})
     message = AssistantMessage(id="a", content=AssistantContent(parts=(TextPart("Done"),), usage=usage))
-    (answer,), losses = there_and_back([message])
+    (answer,), losses = round_trip([message])
     assert isinstance(answer, AssistantMessage)
     assert answer.content.usage is not None
     assert replace(answer.content.usage, raw=None) == replace(usage, raw=None)
@@ -279,7 +283,7 @@ def test_recordings_are_written_and_read_back(path: Path) -> None:
     loads = get_format("codex").load
     assert loads is not None
     again = loads(records_of(shown))
-    assert not [loss for loss in again.losses if "no JSON" not in loss.what]
+    assert not [loss for loss in again.losses if "not JSON" not in loss.what]
     found = [message for message in again.messages if not message.internal and message.type != "event"]
     assert list(map(text_of, found)) == list(map(text_of, shown))
     assert list(map(calls_of, found)) == list(map(calls_of, shown))
@@ -304,5 +308,5 @@ def test_messages_with_the_same_id_are_separate_turns() -> None:
     records = records_of(messages)
     turns = [one["payload"]["turn_id"] for one in records if one["payload"].get("type") == "task_started"]
     assert len(turns) == len(set(turns)) == 2
-    read, _ = there_and_back(messages)
+    read, _ = round_trip(messages)
     assert len(read) == 2

@@ -114,7 +114,7 @@ WORKS: dict[str, tuple[JsonObject, str, Json, ToolOutput]] = {
         {"command": "ls"},
         ErrorTextOutput("no"),
     ),
-    "a command that nobody wanted": (
+    "a declined command": (
         item("command_execution", command="rm", aggregated_output="", exit_code=None, status="declined"),
         "command_execution",
         {"command": "rm"},
@@ -132,7 +132,7 @@ WORKS: dict[str, tuple[JsonObject, str, Json, ToolOutput]] = {
         {"changes": []},
         ErrorJsonOutput({"status": "failed"}),
     ),
-    "changes that nobody wanted": (
+    "declined changes": (
         item("file_change", changes=[], status="declined"),
         "file_change",
         {"changes": []},
@@ -212,8 +212,8 @@ def test_outputs_grow_while_a_command_runs() -> None:
         started({**running, "aggregated_output": ""}),
         updated({**running, "status": "", "exit_code": 0}),
     ]
-    told = [chunk for chunk in chunks_of(events) if isinstance(chunk, ToolOutputChunk)]
-    assert [(chunk.output, chunk.preliminary) for chunk in told] == [
+    outputs = [chunk for chunk in chunks_of(events) if isinstance(chunk, ToolOutputChunk)]
+    assert [(chunk.output, chunk.preliminary) for chunk in outputs] == [
         (TextOutput("be"), True),
         (InterruptedOutput("lost"), None),
     ]
@@ -343,8 +343,8 @@ def test_texts_are_streamed(events: list[JsonObject], part: AssistantPart) -> No
 def test_user_messages_during_a_turn_steer_it() -> None:
     words = [[{"type": "text", "text": text}] for text in ("Dig.", "Deeper.")]
     events = [
-        server("completed", item("userMessage", f"u{index}", content=said))
-        for index, said in enumerate(words)
+        server("completed", item("userMessage", f"u{index}", content=texts))
+        for index, texts in enumerate(words)
     ]
     prompt, steering = parts_of(events)
     assert isinstance(prompt, DataPart)

@@ -23,7 +23,7 @@ from tests.tables import each_row
 CHUNK = (
     "Chunk ID: ab1\nWall time: 1.5 seconds\nProcess exited with code {}\nOriginal token count: 7\nOutput:\n"
 )
-SAID: JsonObject = {"chunkId": "ab1", "durationSeconds": 1.5, "originalTokenCount": 7}
+CHUNK_FIELDS: JsonObject = {"chunkId": "ab1", "durationSeconds": 1.5, "originalTokenCount": 7}
 RUNNING = "Chunk ID: ab12\nWall time: 10.0 seconds\nProcess running with session ID 42\nOutput:\n"
 PLAIN = "Exit code: {}\nWall time: 2 seconds\nTotal output lines: 9\nOutput:\nbeds"
 SANDBOX = "failed in sandbox Seatbelt with execution error: denied, exit code: 2, stdout: , stderr: no"
@@ -31,7 +31,7 @@ TIMEOUT = "Exit code: 124\nWall time: 9 seconds\nOutput:\ncommand timed out afte
 PICTURE: JsonObject = {"type": "input_image", "image_url": "data:image/webp;base64,AA==", "detail": "high"}
 
 OUTPUTS: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
-    "plain words": ("Plan updated", TextOutput("Plan updated"), {}),
+    "plain text": ("Plan updated", TextOutput("Plan updated"), {}),
     "nothing": ("", TextOutput(""), {}),
     "JSON in a string": (
         '{"output":"beds\\n","metadata":{"exit_code":0,"duration_seconds":0.4}}',
@@ -61,11 +61,11 @@ OUTPUTS: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
         ErrorTextOutput(PLAIN.format(1)),
         {"exitCode": 1, "durationSeconds": 2.0, "totalOutputLines": 9},
     ),
-    "a head with a chunk": (CHUNK.format(0), TextOutput(CHUNK.format(0)), {**SAID, "exitCode": 0}),
+    "a head with a chunk": (CHUNK.format(0), TextOutput(CHUNK.format(0)), {**CHUNK_FIELDS, "exitCode": 0}),
     "a head with a chunk, of a failure": (
         CHUNK.format(-1),
         ErrorTextOutput(CHUNK.format(-1)),
-        {**SAID, "exitCode": -1},
+        {**CHUNK_FIELDS, "exitCode": -1},
     ),
     "a process that runs on": (
         RUNNING,
@@ -77,35 +77,35 @@ OUTPUTS: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
         TextOutput("Wall time: 0.1 seconds"),
         {"durationSeconds": 0.1},
     ),
-    "words like a head": ("Wall time: long", TextOutput("Wall time: long"), {}),
-    "a sandbox said no": (SANDBOX, ErrorTextOutput(SANDBOX), {"exitCode": 2}),
-    "a tool said no": ("tool call error: no soil", ErrorTextOutput("tool call error: no soil"), {}),
+    "text like a head": ("Wall time: long", TextOutput("Wall time: long"), {}),
+    "a denial by the sandbox": (SANDBOX, ErrorTextOutput(SANDBOX), {"exitCode": 2}),
+    "an error of a tool": ("tool call error: no soil", ErrorTextOutput("tool call error: no soil"), {}),
     "a patch that does not fit": (
         "apply_patch verification failed: no",
         ErrorTextOutput("apply_patch verification failed: no"),
         {},
     ),
-    "a user said no": (
+    "a denial by the user": (
         "exec command rejected by user",
         ExecutionDeniedOutput("exec command rejected by user"),
         {},
     ),
-    "it took too long": (
+    "a timeout": (
         TIMEOUT,
         InterruptedOutput("timeout", TIMEOUT),
         {"exitCode": 124, "durationSeconds": 9.0},
     ),
-    "a user stopped it": (
+    "an interruption": (
         "Wall time: 3.2 seconds\naborted by user",
         InterruptedOutput("aborted", "Wall time: 3.2 seconds\naborted by user"),
         {"durationSeconds": 3.2},
     ),
-    "a user stopped a tool": (
+    "an interruption of a tool": (
         "aborted by user after 3.2s",
         InterruptedOutput("aborted", "aborted by user after 3.2s"),
         {},
     ),
-    "it was made up for a call that never ended": ("aborted", InterruptedOutput("aborted", "aborted"), {}),
+    "the placeholder for a call that never ended": ("aborted", InterruptedOutput("aborted", "aborted"), {}),
     "items": (
         [{"type": "input_text", "text": "see"}, PICTURE],
         ContentOutput(
@@ -138,21 +138,21 @@ OUTPUTS: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
         {},
     ),
     "an object of early 2025": ({"content": "no", "success": False}, ErrorTextOutput("no"), {}),
-    "nothing known": (7, ContentOutput((ForeignPart("codex", 7),)), {}),
+    "an unknown object": (7, ContentOutput((ForeignPart("codex", 7),)), {}),
 }
 
 
-@each_row(("output", "typed", "said"), OUTPUTS.values(), ids=OUTPUTS)
-def test_outputs(output: Json, typed: ToolOutput, said: JsonObject) -> None:
-    assert read_outcome(output) == (typed, said)
+@each_row(("output", "typed", "fields"), OUTPUTS.values(), ids=OUTPUTS)
+def test_outputs(output: Json, typed: ToolOutput, fields: JsonObject) -> None:
+    assert read_outcome(output) == (typed, fields)
 
 
 @given(texts(), st.integers(-5, 300), st.floats(0, 1000).map(lambda seconds: round(seconds, 4)))
 def test_the_exit_code_and_the_text_of_any_command_are_read(body: str, code: int, seconds: float) -> None:
-    words = f"Exit code: {code}\nWall time: {seconds:.4f} seconds\nOutput:\n{body}"
-    output, said = read_outcome(words)
-    assert said == {"exitCode": code, "durationSeconds": seconds}
-    assert output == (TextOutput(words) if code == 0 else ErrorTextOutput(words))
+    text = f"Exit code: {code}\nWall time: {seconds:.4f} seconds\nOutput:\n{body}"
+    output, fields = read_outcome(text)
+    assert fields == {"exitCode": code, "durationSeconds": seconds}
+    assert output == (TextOutput(text) if code == 0 else ErrorTextOutput(text))
 
 
 @given(texts() | json_values())
@@ -200,11 +200,11 @@ PATCHES: dict[str, tuple[str, list[JsonObject]]] = {
             {"path": "weeds.txt", "kind": "delete"},
         ],
     ),
-    "a patch that was cut": (
+    "a truncated patch": (
         "*** Begin Patch\n*** Update File: a\n@@\n-x",
         [{"path": "a", "kind": "update", "diff": "@@\n-x", "added": 0, "removed": 1}],
     ),
-    "no patch": ("roses", []),
+    "not a patch": ("roses", []),
 }
 
 
@@ -217,7 +217,7 @@ HOLDERS: dict[str, tuple[Json, int | None]] = {
     "the patch itself": (LONG, 3),
     "a command": ({"command": ["apply_patch", LONG]}, 3),
     "a line for a shell": ({"cmd": f"cd beds && apply_patch <<'EOF'\n{LONG}\nEOF"}, 3),
-    "no patch": ({"cmd": "ls"}, None),
+    "not a patch": ({"cmd": "ls"}, None),
     "no input": (None, None),
 }
 
@@ -247,8 +247,8 @@ CHANGES: dict[str, tuple[Json, list[JsonObject] | None]] = {
         [{"path": "a", "kind": "update", "movedTo": "b", "diff": "+x", "added": 1, "removed": 0}],
     ),
     "a word": ({"a": "add"}, [{"path": "a", "kind": "add"}]),
-    "nothing known": ({"a": 7}, [{"path": "a", "kind": "unknown"}]),
-    "no list": (None, None),
+    "an unknown object": ({"a": 7}, [{"path": "a", "kind": "unknown"}]),
+    "not a list": (None, None),
 }
 
 

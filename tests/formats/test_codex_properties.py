@@ -43,7 +43,7 @@ def scripts(draw: st.DrawFn) -> list[JsonObject]:
             total += draw(st.integers(10, 500))
             calls = [f"call-{number}-{step}-{index}" for index in range(draw(st.integers(0, 2)))]
             if draw(st.booleans()):
-                script.event("agent_reasoning", text="hm").thinks("hm", sealed=f"seal-{number}-{step}")
+                script.event("agent_reasoning", text="hm").add_reasoning("hm", sealed=f"seal-{number}-{step}")
             script.answer(f"{draw(WORDS)} {number}.{step}")
             for call in calls:
                 script.call(call, cmd=draw(WORDS))
@@ -58,11 +58,13 @@ def scripts(draw: st.DrawFn) -> list[JsonObject]:
 
 
 def contents(reading: Reading) -> dict[str, Json]:
-    """What each message says, by its id; notes depend on where they are."""
-    return {message.id: said(message) for message in reading.messages if not message.id.startswith("notes-")}
+    """The content of each message by id, without notes, which depend on their position."""
+    return {
+        message.id: content_of(message) for message in reading.messages if not message.id.startswith("notes-")
+    }
 
 
-def said(message: Message) -> Json:
+def content_of(message: Message) -> Json:
     value: JsonObject = to_json(message)
     return {name: item for name, item in value.items() if name not in ("parentId", "runId")}
 
@@ -77,8 +79,8 @@ def turn_of(record: JsonObject, records: list[JsonObject]) -> Json:
     return turn
 
 
-def spent(reading: Reading) -> list[tuple[str, Usage]]:
-    """What was consumed, under its keys."""
+def usage_by_key(reading: Reading) -> list[tuple[str, Usage]]:
+    """The usage of each response with its key."""
     return [(consumption.key, consumption.usage) for consumption in reading.ledger]
 
 
@@ -89,7 +91,7 @@ def outside(reading: Reading, turn: Json) -> dict[str, Json]:
 
 
 def places(value: Json) -> list[tuple[Json, Json]]:
-    """Every place inside a record that can be garbled, but for its time: its holder and its name there."""
+    """Every value inside a record that can be damaged, except its time: the container and the key."""
     found: list[tuple[Json, Json]] = []
     inside = [value]
     for holder in inside:
@@ -121,7 +123,7 @@ def test_a_longer_log_keeps_the_ids_of_a_shorter_one(records: list[JsonObject], 
 
 
 @given(scripts())
-def test_reading_goes_on_from_the_beginning_of_any_turn(records: list[JsonObject]) -> None:
+def test_reading_continues_from_the_start_of_any_turn(records: list[JsonObject]) -> None:
     builder = LogBuilder("thread")
     decoder = CodexRolloutDecoder(builder)
     places: list[tuple[int, str | None, JsonObject]] = []
@@ -137,7 +139,7 @@ def test_reading_goes_on_from_the_beginning_of_any_turn(records: list[JsonObject
         further.restore(loads(dumps(decoder.state(mark))))
         for record in records[at:]:
             further.feed(record)
-        rest = {m.id: said(m) for m in later.finish() if not m.id.startswith("notes-")}
+        rest = {m.id: content_of(m) for m in later.finish() if not m.id.startswith("notes-")}
         assert list(rest.items()) == list(whole.items())[-len(rest) :]
         assert next(iter(rest.values()))["content"]["parts"][0]["text"].split()[0] in VERBS
     assert len(places) == len({turn_of(record, records) for record in records[1:]})
@@ -151,16 +153,16 @@ def test_a_dropped_record_changes_no_other_turn(records: list[JsonObject], data:
 
 
 @given(scripts(), st.data())
-def test_a_record_twice_in_a_row_counts_once(records: list[JsonObject], data: st.DataObject) -> None:
+def test_a_repeated_record_is_counted_once(records: list[JsonObject], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(records) - 1))
     twice = read(records[: index + 1] + records[index:])
     assert contents(twice) == contents(read(records))
-    assert spent(twice) == spent(read(records))
+    assert usage_by_key(twice) == usage_by_key(read(records))
     assert twice.unknown_records == {"a record twice in a row": 1}
 
 
 @given(scripts(), st.data())
-def test_a_garbled_record_changes_no_other_turn(records: list[JsonObject], data: st.DataObject) -> None:
+def test_a_damaged_record_changes_no_other_turn(records: list[JsonObject], data: st.DataObject) -> None:
     index = data.draw(st.integers(1, len(records) - 1))
     turn = turn_of(records[index], records)
     record = loads(dumps(records[index]))
@@ -169,9 +171,9 @@ def test_a_garbled_record_changes_no_other_turn(records: list[JsonObject], data:
         holder[place] = data.draw(json_values() | st.sampled_from(EMPTY))
     else:
         del holder[place]
-    garbled = [*records[:index], record, *records[index + 1 :]]
+    damaged = [*records[:index], record, *records[index + 1 :]]
     before = outside(read(records), turn)
-    after = contents(read(garbled))
+    after = contents(read(damaged))
     assert {name: after.get(name) for name in before} == before
 
 
@@ -292,8 +294,8 @@ OBJECTS: st.SearchStrategy[Json] = st.recursive(
 
 
 @st.composite
-def soup(draw: st.DrawFn) -> JsonObject:
-    """Any object, most of them nearly a record."""
+def random_records(draw: st.DrawFn) -> JsonObject:
+    """Any objects, most of them similar to records."""
     payload = draw(OBJECTS)
     if draw(st.booleans()):
         payload["type"] = draw(KINDS)
@@ -316,14 +318,14 @@ def soup(draw: st.DrawFn) -> JsonObject:
     )
 
 
-@given(st.lists(soup(), max_size=8))
+@given(st.lists(random_records(), max_size=8))
 def test_any_objects_can_be_read(records: list[JsonObject]) -> None:
     reading = read(records)
     assert all(is_object(loads(dumps(to_json(message)))) for message in reading.messages)
 
 
-@given(st.lists(soup() | json_values(), max_size=8))
-def test_any_events_give_chunks_that_the_reducer_takes(events: list[Json]) -> None:
+@given(st.lists(random_records() | json_values(), max_size=8))
+def test_any_events_give_chunks_that_the_accumulator_accepts(events: list[Json]) -> None:
     decoder, accumulator = CodexExecDecoder(), Accumulator(id="answer")
     for event in events:
         for chunk in decoder.feed(event):

@@ -28,10 +28,10 @@ def reasonings(reading: Reading) -> list[ReasoningPart]:
     return [part for answer in reading.answers for part in answer.parts if isinstance(part, ReasoningPart)]
 
 
-# Words
+# Texts
 
 
-def test_a_turn_is_a_prompt_and_its_answer_each_told_once() -> None:
+def test_a_turn_has_one_prompt_and_one_response() -> None:
     reading = read(Script().meta().turn("t1", "Which day is it?", "Sunday.", 100).records)
     (prompt,), (answer,) = reading.prompts, reading.answers
     assert text_of(prompt) == "Which day is it?"
@@ -65,17 +65,17 @@ def test_facts_of_the_thread_come_from_its_header_and_its_turns() -> None:
 
 SPAWNED: JsonObject = {"subagent": {"thread_spawn": {"parent_thread_id": "boss", "agent_nickname": "Eve"}}}
 PARENTS: dict[str, tuple[JsonObject, JsonObject]] = {
-    "an agent that another one started": (
+    "an agent that another agent started": (
         {"source": SPAWNED},
         {"parentSessionId": "boss", "agentName": "Eve"},
     ),
-    "a thread that goes on from another": ({"history_base": {"thread_id": "old"}}, {"forkedFrom": "old"}),
-    "a thread that goes on from itself": ({"history_base": {"thread_id": THREAD}}, {}),
+    "a thread that continues another": ({"history_base": {"thread_id": "old"}}, {"forkedFrom": "old"}),
+    "a thread that continues itself": ({"history_base": {"thread_id": THREAD}}, {}),
 }
 
 
 @each_row(("fields", "facts"), PARENTS.values(), ids=PARENTS)
-def test_where_a_thread_comes_from(fields: JsonObject, facts: JsonObject) -> None:
+def test_the_origin_of_a_thread(fields: JsonObject, facts: JsonObject) -> None:
     learnt = read(Script().meta(**fields).records).builder.facts
     assert {name: learnt.get(name) for name in ("parentSessionId", "forkedFrom", "agentName")} == {
         "parentSessionId": None,
@@ -85,7 +85,7 @@ def test_where_a_thread_comes_from(fields: JsonObject, facts: JsonObject) -> Non
     }
 
 
-def test_a_thread_can_be_given_a_name_and_another_model() -> None:
+def test_the_name_and_the_model_of_a_thread_can_change() -> None:
     script = Script().meta().event("thread_name_updated", thread_name="Roses")
     script.event("thread_settings_applied", thread_settings={"model": "gpt-other"})
     facts = read(script.records).builder.facts
@@ -110,21 +110,21 @@ INJECTED = (
 )
 
 
-@each_row("words", INJECTED)
-def test_context_under_the_users_name_is_no_talk(words: str) -> None:
-    (message,) = read(Script().says("user", words).records).messages
+@each_row("text", INJECTED)
+def test_context_with_the_role_user_is_hidden(text: str) -> None:
+    (message,) = read(Script().add_message("user", text).records).messages
     assert isinstance(message, UserMessage)
-    assert (message.internal, message.type, text_of(message)) == (True, "event", words)
+    assert (message.internal, message.type, text_of(message)) == (True, "event", text)
 
 
-def test_an_event_makes_a_prompt_of_what_looks_like_context() -> None:
+def test_an_event_marks_text_that_looks_like_context_as_a_prompt() -> None:
     reading = read(Script().meta().prompt(INJECTED[0]).records)
     assert [text_of(prompt) for prompt in reading.prompts] == [INJECTED[0]]
 
 
-def test_without_its_event_an_item_is_no_prompt_in_a_log_that_has_them() -> None:
+def test_an_item_without_an_event_is_not_a_prompt_if_the_log_has_events() -> None:
     script = Script().meta().prompt("Dig.").answer("Dug.")
-    script.start("t2").says("user", "Some new kind of context").prompt("Water.")
+    script.start("t2").add_message("user", "Some new kind of context").prompt("Water.")
     reading = read(script.records)
     assert [text_of(prompt) for prompt in reading.prompts] == ["Dig.", "Water."]
     assert [text_of(m) for m in reading.messages if isinstance(m, UserMessage) and m.internal] == [
@@ -132,23 +132,28 @@ def test_without_its_event_an_item_is_no_prompt_in_a_log_that_has_them() -> None
     ]
 
 
-def test_without_any_events_words_tell_prompts_from_context() -> None:
+def test_without_events_the_text_distinguishes_prompts_from_context() -> None:
     reading = read(
-        Script().meta().says("user", INJECTED[0]).says("user", "Dig.").says("assistant", "Dug.").records
+        Script()
+        .meta()
+        .add_message("user", INJECTED[0])
+        .add_message("user", "Dig.")
+        .add_message("assistant", "Dug.")
+        .records
     )
     assert [text_of(prompt) for prompt in reading.prompts] == ["Dig."]
 
 
 @each_row("role", ["developer", "system"])
 def test_instructions_are_kept_and_hidden(role: str) -> None:
-    (message,) = read(Script().says(role, "Be brief.", "Be kind.").records).messages
+    (message,) = read(Script().add_message(role, "Be brief.", "Be kind.").records).messages
     assert isinstance(message, SystemMessage)
     assert (message.internal, message.type) == (True, "event")
     assert message.parts == (TextPart("Be brief."), TextPart("Be kind."))
     assert own(message.content.metadata)["role"] == role
 
 
-def test_words_of_another_agent_are_told_as_its() -> None:
+def test_a_message_of_another_agent_names_its_author() -> None:
     content = [{"type": "input_text", "text": "Beds are dug."}]
     reading = read(
         Script().item("agent_message", author="/root/digger", recipient="/root", content=content).records
@@ -163,7 +168,7 @@ def test_words_of_another_agent_are_told_as_its() -> None:
     }
 
 
-def test_pictures_of_a_prompt_are_parts_and_paths_come_from_the_event() -> None:
+def test_images_of_a_prompt_are_parts_and_their_paths_come_from_the_event() -> None:
     content = [{"type": "input_text", "text": "What is this?"}, {"type": "input_image", "image_url": PICTURE}]
     script = Script().item("message", role="user", content=content)
     script.event("user_message", message="What is this?", images=[PICTURE], local_images=["/tmp/leaf.png"])
@@ -179,35 +184,35 @@ def test_unknown_content_of_a_prompt_is_kept() -> None:
 
 
 ECHOES: dict[str, Script] = {
-    "event, then item": Script().event("agent_message", message="Done.").says("assistant", "Done."),
-    "item, then event": Script().says("assistant", "Done.").event("agent_message", message="Done."),
-    "words that are masked in one place": Script()
+    "event, then item": Script().event("agent_message", message="Done.").add_message("assistant", "Done."),
+    "item, then event": Script().add_message("assistant", "Done.").event("agent_message", message="Done."),
+    "text that is masked in one record": Script()
     .event("agent_message", message="[masked 5]")
-    .says("assistant", "Done."),
+    .add_message("assistant", "Done."),
     "the event alone": Script().event("agent_message", message="Done."),
     "the event alone, before something else": Script()
     .event("agent_message", message="Done.")
-    .says("user", "Thanks."),
+    .add_message("user", "Thanks."),
     "an item of a page of events": Script()
     .event(
         "item_completed",
         item={"type": "AgentMessage", "id": "m", "content": [{"type": "Text", "text": "Done."}]},
     )
-    .says("assistant", "Done.", id="m"),
+    .add_message("assistant", "Done.", id="m"),
 }
 
 
 @each_row("script", ECHOES.values(), ids=ECHOES)
-def test_an_answer_is_told_once(script: Script) -> None:
+def test_a_response_is_read_once(script: Script) -> None:
     assert texts(read(script.records)) == [["Done."]]
 
 
-def test_words_said_twice_are_told_twice() -> None:
+def test_two_equal_responses_are_both_kept() -> None:
     assert texts(read(Script().answer("Again.").answer("Again.").records)) == [["Again.", "Again."]]
 
 
 @each_row("live", [False, True])
-def test_an_event_that_was_told_in_a_pause_is_not_told_again_by_its_item(live: bool) -> None:
+def test_an_item_does_not_repeat_its_event_after_a_pause(live: bool) -> None:
     from partita.formats.codex.rollout import CodexRolloutDecoder
     from partita.formats.log.thread_builder import LogBuilder
 
@@ -222,14 +227,14 @@ def test_an_event_that_was_told_in_a_pause_is_not_told_again_by_its_item(live: b
     assert [part.text for part in answer.content.parts if isinstance(part, TextPart)] == ["Done."]
 
 
-def test_a_prompt_of_which_only_the_event_is_left_is_told() -> None:
+def test_an_event_of_a_prompt_without_its_item_is_a_prompt() -> None:
     reading = read(Script().event("user_message", message="Dig.", images=[PICTURE]).records)
     (prompt,) = reading.prompts
     assert prompt.parts == (TextPart("Dig."), ImagePart(PICTURE, "image/png"))
     assert reading.unknown_records == {"a prompt without its item": 1}
 
 
-def test_pieces_of_an_answer_are_parts_and_keep_what_is_said_of_them() -> None:
+def test_content_items_of_a_response_are_parts_with_their_metadata() -> None:
     content: list[Json] = [
         {"type": "output_text", "text": "One. ", "annotations": [{"at": 1}]},
         {"type": "output_text", "text": "Two."},
@@ -238,10 +243,12 @@ def test_pieces_of_an_answer_are_parts_and_keep_what_is_said_of_them() -> None:
     reading = read(
         Script().item("message", role="assistant", content=content, id="m1", phase="commentary").records
     )
-    said = {"id": "m1", "phase": "commentary"}
+    metadata = {"id": "m1", "phase": "commentary"}
     assert reading.answers[0].parts[1:] == (
-        TextPart("One. ", state="done", provider_metadata={"codex": {"annotations": [{"at": 1}], **said}}),
-        TextPart("Two.", state="done", provider_metadata={"codex": {**said, "continues": True}}),
+        TextPart(
+            "One. ", state="done", provider_metadata={"codex": {"annotations": [{"at": 1}], **metadata}}
+        ),
+        TextPart("Two.", state="done", provider_metadata={"codex": {**metadata, "continues": True}}),
         DataPart("codex-content", content[2]),
     )
     assert reading.unknown_records == {"unknown content of a response": 1}
@@ -250,16 +257,20 @@ def test_pieces_of_an_answer_are_parts_and_keep_what_is_said_of_them() -> None:
 # Reasoning
 
 THOUGHTS: dict[str, tuple[Script, str, Json]] = {
-    "a summary": (Script().thinks("First.", "Second."), "First.\n\nSecond.", {"encryptedContent": "sealed"}),
-    "nothing that can be read": (Script().thinks(), "", {"encryptedContent": "sealed"}),
-    "nothing at all": (Script().thinks(sealed=None), "", None),
+    "a summary": (
+        Script().add_reasoning("First.", "Second."),
+        "First.\n\nSecond.",
+        {"encryptedContent": "sealed"},
+    ),
+    "only encrypted content": (Script().add_reasoning(), "", {"encryptedContent": "sealed"}),
+    "nothing at all": (Script().add_reasoning(sealed=None), "", None),
     "the event before it": (
-        Script().event("agent_reasoning", text="First.").thinks("First."),
+        Script().event("agent_reasoning", text="First.").add_reasoning("First."),
         "First.",
         {"encryptedContent": "sealed"},
     ),
     "the event after it": (
-        Script().thinks("First.").event("agent_reasoning", text="First."),
+        Script().add_reasoning("First.").event("agent_reasoning", text="First."),
         "First.",
         {"encryptedContent": "sealed"},
     ),
@@ -280,20 +291,20 @@ THOUGHTS: dict[str, tuple[Script, str, Json]] = {
             "item_completed",
             item={"type": "Reasoning", "id": "r", "summary_text": ["Hm."], "raw_content": []},
         )
-        .thinks("Hm."),
+        .add_reasoning("Hm."),
         "Hm.",
         {"encryptedContent": "sealed"},
     ),
 }
 
 
-@each_row(("script", "words", "said"), THOUGHTS.values(), ids=THOUGHTS)
-def test_reasoning_is_told_once_and_keeps_what_only_the_provider_reads(
-    script: Script, words: str, said: Json
+@each_row(("script", "text", "metadata"), THOUGHTS.values(), ids=THOUGHTS)
+def test_reasoning_is_read_once_and_keeps_its_encrypted_content(
+    script: Script, text: str, metadata: Json
 ) -> None:
     (part,) = reasonings(read(script.records))
-    assert part.text == words
-    assert part.provider_metadata == (None if said is None else {"codex": said})
+    assert part.text == text
+    assert part.provider_metadata == (None if metadata is None else {"codex": metadata})
 
 
 # Turns
@@ -310,14 +321,14 @@ def test_turns_begin_with_prompts_and_end_with_their_tasks() -> None:
     ]
 
 
-def test_a_failed_task_says_why() -> None:
+def test_a_failed_task_has_its_error() -> None:
     script = Script().start("t1").prompt("Dig.").end("t1", error={"message": "No spade."})
     reading = read(script.records)
     assert [(turn.end, turn.error) for turn in reading.builder.take_turns()] == [("failed", "No spade.")]
     assert [text_of(notice) for notice in reading.notices] == ["No spade."]
 
 
-def test_words_during_a_task_steer_its_turn() -> None:
+def test_a_prompt_during_a_task_belongs_to_its_turn() -> None:
     script = (
         Script().start("t1").prompt("Dig.").answer("Digging.").count(10).prompt("Deeper.").answer("Deeper.")
     )
@@ -326,13 +337,13 @@ def test_words_during_a_task_steer_its_turn() -> None:
     assert len(reading.builder.take_turns()) == 1
 
 
-def test_a_task_without_a_prompt_ends_no_turn() -> None:
+def test_a_task_without_a_prompt_does_not_end_a_turn() -> None:
     script = Script().start("t1").prompt("Dig.").event("turn_aborted", turn_id="t1", reason="interrupted")
     script.start("t2").add("compacted", {"message": ""}).end("t2")
     assert [turn.end for turn in read(script.records).builder.take_turns()] == ["interrupted"]
 
 
-def test_an_abort_is_shown_and_interrupts_calls_that_are_at_work() -> None:
+def test_an_abort_is_shown_and_interrupts_running_calls() -> None:
     script = Script().start("t1").prompt("Dig.").call("c1").call("c2").output("c1")
     reading = read(script.event("turn_aborted", turn_id="t1", reason="interrupted").records)
     assert [text_of(notice) for notice in reading.notices] == ["Turn aborted: interrupted"]
@@ -340,7 +351,7 @@ def test_an_abort_is_shown_and_interrupts_calls_that_are_at_work() -> None:
     assert reading.calls[0].state == "output-available"
 
 
-def test_an_output_that_comes_after_the_abort_is_kept_in_any_case() -> None:
+def test_an_output_after_an_abort_is_kept() -> None:
     script = (
         Script()
         .start("t1")
@@ -360,7 +371,7 @@ def test_calls_that_never_ended_are_lost() -> None:
     assert [call.output for call in read(script.records).calls] == [InterruptedOutput("lost")]
 
 
-def test_an_output_that_comes_in_a_later_turn_still_finds_its_call() -> None:
+def test_an_output_in_a_later_turn_belongs_to_its_call() -> None:
     script = (
         Script()
         .start("t1")
@@ -402,8 +413,8 @@ def test_a_compaction_is_shown_once(script: Script, names: list[str]) -> None:
 
 def three_turns() -> Script:
     script = Script().meta()
-    for number, words in enumerate(["Dig.", "Water.", "Rest."], 1):
-        script.turn(f"t{number}", words, f"{words} Done.", number * 10)
+    for number, text in enumerate(["Dig.", "Water.", "Rest."], 1):
+        script.turn(f"t{number}", text, f"{text} Done.", number * 10)
     return script
 
 
@@ -417,12 +428,12 @@ ROLLBACKS: dict[str, tuple[int, list[str]]] = {
 
 
 @each_row(("turns", "prompts"), ROLLBACKS.values(), ids=ROLLBACKS)
-def test_a_rollback_begins_a_branch_before_the_turns_it_drops(turns: int, prompts: list[str]) -> None:
+def test_a_rollback_starts_a_branch_before_the_dropped_turns(turns: int, prompts: list[str]) -> None:
     script = three_turns().event("thread_rolled_back", num_turns=turns).turn("t4", "Prune.", "Pruned.", 40)
     reading = read(script.records)
-    assert len(reading.prompts) == 4  # what was dropped is still there
+    assert len(reading.prompts) == 4  # dropped prompts are kept
     assert [text_of(m) for m in path(reading) if isinstance(m, UserMessage)] == prompts
-    assert text_of(path(reading)[-2]) == "Pruned."  # before the note of its end
+    assert text_of(path(reading)[-2]) == "Pruned."  # the last one is the note of its end
 
 
 def test_a_rollback_can_follow_a_rollback() -> None:
@@ -431,25 +442,25 @@ def test_a_rollback_can_follow_a_rollback() -> None:
     assert [text_of(m) for m in path(read(script.records)) if isinstance(m, UserMessage)] == ["Dig.", "Sow."]
 
 
-def test_a_rollback_of_nothing_is_counted() -> None:
+def test_a_rollback_of_missing_turns_is_reported() -> None:
     reading = read(Script().meta().event("thread_rolled_back", num_turns=2).records)
     assert reading.unknown_records == {"a rollback of turns that are not there": 1}
     assert [text_of(notice) for notice in reading.notices] == ["2 turns rolled back"]
 
 
 def path(reading: Reading) -> list[UserMessage | AssistantMessage | SystemMessage]:
-    """The way from the root to the last message."""
+    """The path from the root to the last message."""
     known = {message.id: message for message in reading.messages}
-    way = [reading.messages[-1]]
-    while way[0].parent_id:
-        way.insert(0, known[way[0].parent_id])
-    return [m for m in way if isinstance(m, UserMessage | AssistantMessage | SystemMessage)]
+    path_of_messages = [reading.messages[-1]]
+    while path_of_messages[0].parent_id:
+        path_of_messages.insert(0, known[path_of_messages[0].parent_id])
+    return [m for m in path_of_messages if isinstance(m, UserMessage | AssistantMessage | SystemMessage)]
 
 
 # Records
 
 
-def test_the_first_generation_has_bare_items_and_no_times() -> None:
+def test_the_oldest_version_has_items_without_envelopes_and_times() -> None:
     records: list[JsonObject] = [
         {
             "id": THREAD,
@@ -516,7 +527,7 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
 
 
 @each_row(("record", "what"), STRANGE.values(), ids=STRANGE)
-def test_what_is_unknown_is_kept_and_counted(record: JsonObject, what: str) -> None:
+def test_unknown_records_are_kept_and_reported(record: JsonObject, what: str) -> None:
     reading = read([record])
     assert reading.unknown_records[what] == 1
     kept = [part for message in reading.messages for part in message.content.parts]
@@ -526,7 +537,7 @@ def test_what_is_unknown_is_kept_and_counted(record: JsonObject, what: str) -> N
 
 @each_row("role", ["user", "developer", "assistant"])
 def test_an_unknown_field_of_a_message_stays_with_it(role: str) -> None:
-    reading = read(Script().says(role, "Hm.", colour="red").records)
+    reading = read(Script().add_message(role, "Hm.", colour="red").records)
     (message,) = reading.messages
     holder = message.parts[1] if isinstance(message, AssistantMessage) else message.content
     metadata = holder.provider_metadata if isinstance(holder, TextPart) else message.content.metadata
@@ -557,27 +568,27 @@ NOTICES: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@each_row(("event", "words"), NOTICES.values(), ids=NOTICES)
-def test_notices_are_shown(event: JsonObject, words: str) -> None:
+@each_row(("event", "text"), NOTICES.values(), ids=NOTICES)
+def test_notices_are_shown(event: JsonObject, text: str) -> None:
     (notice,) = read(Script().add("event_msg", event).records).notices
-    assert text_of(notice) == words
+    assert text_of(notice) == text
     assert [part.data for part in notice.parts if isinstance(part, DataPart)] == [event]
 
 
-def test_an_item_with_an_id_is_told_once_however_often_it_is_there() -> None:
+def test_items_with_the_same_id_are_read_once() -> None:
     script = (
         Script()
-        .says("assistant", "Done.", id="m1")
-        .says("user", "Thanks.")
-        .says("assistant", "Done.", id="m1")
+        .add_message("assistant", "Done.", id="m1")
+        .add_message("user", "Thanks.")
+        .add_message("assistant", "Done.", id="m1")
     )
     reading = read(script.records)
     assert texts(reading) == [["Done."]]
     assert reading.unknown_records == {"an item that was read before": 1}
 
 
-def test_a_time_that_cannot_be_read_costs_the_time_alone() -> None:
-    records = Script().says("assistant", "Done.").records
+def test_an_invalid_time_loses_only_the_time() -> None:
+    records = Script().add_message("assistant", "Done.").records
     reading = read([{**records[0], "timestamp": "yesterday"}])
     assert texts(reading) == [["Done."]]
     assert reading.unknown_records == {"a time that cannot be read": 1}

@@ -10,7 +10,7 @@ from tests.tables import each_row
 
 
 def totals(reading: Reading) -> list[int | None]:
-    """What each answer consumed."""
+    """The total tokens of each response."""
     usages = [answer.content.usage for answer in reading.answers]
     return [None if used is None else used.total_tokens for used in usages]
 
@@ -21,21 +21,21 @@ ORDERS: dict[str, Script] = {
     .context()
     .event("agent_reasoning", text="hm")
     .count(10)
-    .thinks("hm")
+    .add_reasoning("hm")
     .call("a")
     .output("a")
     .context()
     .count(30)
-    .thinks()
+    .add_reasoning()
     .call("b")
     .output("b")
     .context()
     .event("agent_message", message="Dug.")
     .count(60)
-    .says("assistant", "Dug."),
+    .add_message("assistant", "Dug."),
     "after the items": Script()
     .prompt("Dig.")
-    .thinks("hm")
+    .add_reasoning("hm")
     .call("a")
     .count(10)
     .output("a")
@@ -46,7 +46,7 @@ ORDERS: dict[str, Script] = {
     .count(60),
     "after the outputs (2026)": Script()
     .prompt("Dig.")
-    .thinks("hm")
+    .add_reasoning("hm")
     .call("a")
     .output("a")
     .count(10)
@@ -56,9 +56,9 @@ ORDERS: dict[str, Script] = {
     .answer("Dug.")
     .count(60),
     "without calls between the responses": Script()
-    .thinks()
+    .add_reasoning()
     .count(10)
-    .thinks()
+    .add_reasoning()
     .count(30)
     .answer("Dug.")
     .count(60),
@@ -67,7 +67,7 @@ ORDERS: dict[str, Script] = {
 
 @each_row("script", ORDERS.values(), ids=ORDERS)
 @each_row("live", [False, True])
-def test_each_response_has_its_own_count_wherever_it_stands(script: Script, live: bool) -> None:
+def test_each_response_has_its_count_wherever_the_count_is(script: Script, live: bool) -> None:
     reading = read(script.records, live=live)
     assert totals(reading) == [10, 20, 30]
     assert all(len(answer.parts) > 1 for answer in reading.answers)
@@ -75,12 +75,19 @@ def test_each_response_has_its_own_count_wherever_it_stands(script: Script, live
 
 def test_a_search_does_not_end_a_response() -> None:
     action = {"type": "search", "query": "roses"}
-    script = Script().thinks().item("web_search_call", action=action).thinks().answer("Roses.").count(10)
+    script = (
+        Script()
+        .add_reasoning()
+        .item("web_search_call", action=action)
+        .add_reasoning()
+        .answer("Roses.")
+        .count(10)
+    )
     assert totals(read(script.records)) == [10]
 
 
 COUNTS: dict[str, tuple[Script, list[int]]] = {
-    "a total that is told again": (
+    "a repeated total": (
         Script().answer("a").count(10).count(10, last=10).answer("b").count(15),
         [10, 5],
     ),
@@ -107,13 +114,13 @@ COUNTS: dict[str, tuple[Script, list[int]]] = {
 
 
 @each_row(("script", "counts"), COUNTS.values(), ids=COUNTS)
-def test_what_is_new_in_a_count(script: Script, counts: list[int]) -> None:
+def test_only_new_tokens_are_counted(script: Script, counts: list[int]) -> None:
     reading = read(script.records)
     assert totals(reading) == counts
     assert [consumption.usage.total_tokens for consumption in reading.ledger] == counts
 
 
-def test_a_count_without_a_response_has_a_hidden_message_of_its_own() -> None:
+def test_a_count_without_a_response_gets_a_hidden_message() -> None:
     script = Script().meta().start("t1").add("compacted", {"message": ""}).count(10).end("t1")
     reading = read(script.records)
     assert [(answer.internal, answer.content.usage) for answer in reading.answers] == [
@@ -121,7 +128,7 @@ def test_a_count_without_a_response_has_a_hidden_message_of_its_own() -> None:
     ]
 
 
-def test_usage_says_what_is_inside_what() -> None:
+def test_usage_separates_cached_and_reasoning_tokens() -> None:
     raw = usage(200) | {"cache_write_input_tokens": 7}
     script = Script().meta().context("t1", model="gpt-other").answer("a")
     reading = read(
@@ -136,7 +143,7 @@ def test_usage_says_what_is_inside_what() -> None:
     assert consumption.message_id == reading.answers[0].id
 
 
-# Forks: the parent's history is copied into the file, and was counted in the parent's own
+# Forks: the parent's history is copied into the file, and is counted in the parent's file
 
 
 def parent(*, named: bool = True) -> Script:
@@ -151,7 +158,7 @@ def parent(*, named: bool = True) -> Script:
 
 
 def copied(original: Script, **fields: Json) -> Script:
-    """A fork right after the copy: all in one burst, with the times of the fork."""
+    """A fork right after the copy: all records have the time of the fork."""
     script = Script(original.time, step=0.001).meta(FORK, **{"forked_from_id": THREAD, **fields})
     for record in original.records:
         script.add(record["type"], record["payload"])
@@ -191,18 +198,18 @@ def test_copied_history_is_marked_and_not_counted_again(script: Script) -> None:
 
 
 def copy_of(answer: AssistantMessage) -> tuple[bool, int | None]:
-    said = own(answer.content.metadata)
-    raw: JsonObject = said.get("copiedUsage", {})
-    return said.get("copied", False), raw.get("total_tokens")
+    metadata = own(answer.content.metadata)
+    raw: JsonObject = metadata.get("copiedUsage", {})
+    return metadata.get("copied", False), raw.get("total_tokens")
 
 
-def test_the_end_of_a_copy_that_had_to_be_guessed_is_counted() -> None:
+def test_a_guessed_end_of_a_copy_is_reported() -> None:
     guess = "the end of the copied history is a guess"
     assert read(FORKS["a pause after the copy"].records).unknown_records == {guess: 1}
     assert not read(FORKS["turns that are older than the thread"].records).unknown_records
 
 
-def test_ordinals_tell_what_an_agent_inherited() -> None:
+def test_ordinals_mark_the_end_of_inherited_history() -> None:
     original = parent(named=False)
     first_own = len(original.records)
     script = Script(step=0.001).meta(FORK, parent_thread_id=THREAD, subagent_history_start_ordinal=first_own)
@@ -216,7 +223,7 @@ def test_ordinals_tell_what_an_agent_inherited() -> None:
     assert [consumption.usage.total_tokens for consumption in read(numbered).ledger] == [30]
 
 
-def test_turns_without_useful_ids_are_told_by_when_they_began() -> None:
+def test_turns_without_useful_ids_are_distinguished_by_their_start_time() -> None:
     script = Script().meta("fork", forked_from_id="old", timestamp="2026-03-01T08:59:00.000Z")
     began = 1772355540  # 08:59:00
     script.start("1", started_at=began - 60).prompt("Dig.").answer("Dug.").count(10).end("1")
@@ -231,18 +238,18 @@ def test_a_response_has_the_same_key_in_the_fork_that_copied_it() -> None:
     assert [consumption.key for consumption in read(taken_for_own).ledger] == keys
 
 
-def test_without_turns_the_thread_that_a_response_was_made_for_is_in_its_key() -> None:
+def test_without_turns_the_key_of_a_response_contains_its_thread() -> None:
     keys = [consumption.key for consumption in read(parent(named=False).records).ledger]
     assert keys[0].startswith(f"codex:{THREAD}:")
     assert len(set(keys)) == 2
 
 
-def test_the_same_header_again_is_no_copy() -> None:
+def test_a_repeated_header_is_not_a_copy() -> None:
     script = parent().meta(THREAD, memory_mode="enabled").turn(turn_id(3), "Water.", "Watered.", 50)
     assert [consumption.usage.total_tokens for consumption in read(script.records).ledger] == [10, 10, 30]
 
 
-def test_a_thread_that_another_one_follows_in_the_file_begins_at_the_root() -> None:
+def test_a_second_thread_in_a_file_starts_at_the_root() -> None:
     script = parent().meta(FORK).turn(turn_id(3), "Water.", "Watered.", 50)
     reading = read(script.records)
     (start,) = [message for message in reading.messages if message.id == f"{FORK}:{FORK}"]
@@ -251,7 +258,7 @@ def test_a_thread_that_another_one_follows_in_the_file_begins_at_the_root() -> N
     assert [consumption.usage.total_tokens for consumption in reading.ledger] == [10, 10, 30]
 
 
-def test_messages_of_a_thread_and_of_its_fork_have_ids_of_their_own() -> None:
+def test_messages_of_a_thread_and_of_its_fork_have_different_ids() -> None:
     original = parent()
     ids = {message.id for message in read(original.records).messages}
     forked = {message.id for message in read(copied(original).records).messages}

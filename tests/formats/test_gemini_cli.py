@@ -100,10 +100,10 @@ def test_a_conversation() -> None:
 
 
 def test_a_document_is_read_like_its_records() -> None:
-    said = [asked("u1", "Rain?", 1), answered("g1", "Yes.", 3)]
-    document = {**HEADER, "summary": "Rain", "messages": said}
+    records = [asked("u1", "Rain?", 1), answered("g1", "Yes.", 3)]
+    document = {**HEADER, "summary": "Rain", "messages": records}
     messages, builder = read(records_of(document))
-    plain, _ = read([HEADER, *said])
+    plain, _ = read([HEADER, *records])
     assert [messages["u1"], messages["g1"]] == [plain["u1"], plain["g1"]]
     assert builder.facts["summary"] == "Rain"
     assert list(records_of({"messages": [1]})) == [{}, {"message": 1}]
@@ -123,8 +123,8 @@ CONTENTS: dict[str, tuple[Json, Sequence[object]]] = {
         [{"fileData": {"mimeType": "text/csv", "fileUri": "gs://bucket/x"}}],
         [FilePart("gs://bucket/x", "text/csv")],
     ),
-    "a part nobody knows": ([{"hologram": 1}], [DataPart("gemini-part", {"hologram": 1})]),
-    "a part with more in it": (
+    "an unknown part": ([{"hologram": 1}], [DataPart("gemini-part", {"hologram": 1})]),
+    "a part with more members": (
         [{"text": "a", "thoughtSignature": "x"}],
         [TextPart("a", provider_metadata={"geminiCli": {"thoughtSignature": "x"}})],
     ),
@@ -137,7 +137,7 @@ def test_content_of_a_prompt(content: Json, parts: Sequence[object]) -> None:
     assert messages["u1"].parts == tuple(parts)
 
 
-def test_what_was_shown_instead_is_kept() -> None:
+def test_the_displayed_text_of_a_prompt_is_kept() -> None:
     record = message("u1", "user", [{"text": "Look at @a: long"}], displayContent=[{"text": "Look at @a"}])
     messages, _ = read([record])
     assert messages["u1"].content.metadata == {"geminiCli": {"displayContent": [{"text": "Look at @a"}]}}
@@ -150,7 +150,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput | None]] = {
         called("c", result=[responded("c", error="bad")]),
         ErrorTextOutput("bad"),
     ),
-    "an error that is no text": (
+    "an error that is not text": (
         called("c", "error", result=[responded("c", error={"code": 1})]),
         ErrorJsonOutput({"error": {"code": 1}}),
     ),
@@ -166,7 +166,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput | None]] = {
         ),
         InterruptedOutput("aborted", "Operation cancelled"),
     ),
-    "stopped without a word": (called("c", "cancelled"), InterruptedOutput("aborted")),
+    "stopped without a text": (called("c", "cancelled"), InterruptedOutput("aborted")),
     "refused": (
         called(
             "c",
@@ -188,13 +188,13 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput | None]] = {
 
 
 @each_row(("call", "output"), OUTPUTS.values(), ids=OUTPUTS)
-def test_what_came_of_a_call(call: JsonObject, output: ToolOutput | None) -> None:
+def test_the_output_of_a_call(call: JsonObject, output: ToolOutput | None) -> None:
     messages, builder = read([asked("u1", "Go"), answered("g1", toolCalls=[call])])
     assert call_in(messages, "g1").output == output
     assert not unknown_records(builder)
 
 
-def test_a_call_holds_what_a_person_may_want_to_see() -> None:
+def test_a_call_keeps_its_metadata_and_times() -> None:
     call = {
         "id": "c",
         "name": "run_shell_command",
@@ -226,7 +226,7 @@ def test_a_call_holds_what_a_person_may_want_to_see() -> None:
     assert (ended - began).total_seconds() == 7
 
 
-def test_a_result_said_again_is_not_told_again() -> None:
+def test_a_repeated_result_is_hidden() -> None:
     results = message("u2", "user", [responded("c", output="text")], 4)
     call = called("c", result=[responded("c", output="text")])
     messages, builder = read([asked("u1", "Go"), answered("g1", toolCalls=[call]), results])
@@ -237,7 +237,7 @@ def test_a_result_said_again_is_not_told_again() -> None:
     assert len(builder.take_turns()) == 1
 
 
-def test_a_result_that_came_apart_is_joined_by_its_id() -> None:
+def test_a_separate_result_is_joined_to_its_call_by_id() -> None:
     running = answered("g1", toolCalls=[called("c", "executing")])
     results = message("u2", "user", [responded("c", output="late")])
     for records in (
@@ -257,7 +257,7 @@ def test_a_result_without_a_call_is_kept() -> None:
     assert unknown_records(builder) == ["the result has no call right before it"]
 
 
-def test_context_is_no_talk() -> None:
+def test_context_is_hidden() -> None:
     context = "<session_context>\n- **Workspace Directories:**\n  - /home/me/work\n</session_context>"
     messages, builder = read([asked("u0", context), asked("u1", "Hello")])
     assert (messages["u0"].internal, messages["u0"].type) == (True, "event")
@@ -266,10 +266,10 @@ def test_context_is_no_talk() -> None:
 
 
 NOTICES: dict[str, tuple[JsonObject, str | None, bool]] = {
-    "an error breaks the turn off": (message("n", "error", "[API Error: quota]"), "failed", False),
+    "an error ends the turn": (message("n", "error", "[API Error: quota]"), "failed", False),
     "a stop": (message("n", "info", "Request cancelled."), "interrupted", False),
     "something else": (message("n", "warning", "Low disk"), None, False),
-    "a notice without words": (message("n", "info", ""), None, True),
+    "a notice without text": (message("n", "info", ""), None, True),
 }
 
 
@@ -286,16 +286,16 @@ def test_notices(notice: JsonObject, end: str | None, internal: bool) -> None:
     assert [part.text for part in event.parts if isinstance(part, TextPart)] == words
 
 
-def test_an_error_after_the_answer_is_not_the_turn_s() -> None:
+def test_an_error_after_the_response_does_not_fail_the_turn() -> None:
     _, builder = read([asked("u1", "Go"), answered("g1", "Done."), message("n", "error", "editor is gone")])
     (turn,) = builder.take_turns()
     assert turn.end == "completed"
 
 
-# Messages that are written again
+# Messages that are written repeatedly
 
 GROWING: dict[str, list[JsonObject]] = {
-    "calls come": [answered("g1", "I look."), answered("g1", "I look.", toolCalls=[called("c")])],
+    "calls are added": [answered("g1", "I look."), answered("g1", "I look.", toolCalls=[called("c")])],
     "a call ends": [
         answered("g1", toolCalls=[called("c", "executing")]),
         answered("g1", toolCalls=[called("c", result=[responded("c", output="x")])]),
@@ -304,19 +304,22 @@ GROWING: dict[str, list[JsonObject]] = {
         answered("g1", toolCalls=[called("c")]),
         answered("g1", toolCalls=[called("c"), called("d")]),
     ],
-    "tokens come": [answered("g1", "Hi"), answered("g1", "Hi", tokens={"input": 1, "output": 2, "total": 3})],
+    "tokens are added": [
+        answered("g1", "Hi"),
+        answered("g1", "Hi", tokens={"input": 1, "output": 2, "total": 3}),
+    ],
 }
 
 
 @each_row("versions", GROWING.values(), ids=GROWING)
-def test_a_response_that_grows_is_told_as_it_is_in_the_end(versions: list[JsonObject]) -> None:
+def test_the_last_version_of_a_growing_response_is_used(versions: list[JsonObject]) -> None:
     messages, builder = read([asked("u1", "Go"), *versions])
     fresh, _ = read([asked("u1", "Go"), versions[-1]])
     assert messages == fresh
     assert not unknown_records(builder)
 
 
-def test_a_message_that_is_written_anew_keeps_its_place_and_its_run() -> None:
+def test_a_rewritten_message_keeps_its_position_and_its_run() -> None:
     records = [
         asked("u1", "One", 1),
         answered("g1", "Draft", 2),
@@ -338,7 +341,7 @@ def test_a_message_that_is_written_anew_keeps_its_place_and_its_run() -> None:
     assert messages["u1"].parts == (TextPart("One!"),)
 
 
-def test_a_record_seen_twice_changes_nothing() -> None:
+def test_a_repeated_record_changes_nothing() -> None:
     tokens = {"input": 5, "output": 1, "total": 6}
     records = [HEADER, asked("u1", "Go"), answered("g1", "Yes", tokens=tokens, toolCalls=[called("c")])]
     once, _ = read(records)
@@ -358,7 +361,7 @@ def path_to(messages: dict[str, Message], leaf: Json) -> list[str]:
     return path
 
 
-def test_what_a_rewind_drops_stays_as_a_branch() -> None:
+def test_rewound_messages_remain_as_a_branch() -> None:
     records = [HEADER, asked("u1", "One"), answered("g1", "1"), asked("u2", "Two"), answered("g2", "2")]
     messages, builder = read([*records, {"$rewindTo": "u2"}, asked("u3", "Three"), answered("g3", "3")])
     assert messages["u3"].parent_id == messages["u2"].parent_id == "g1"
@@ -375,13 +378,13 @@ def test_a_rewind_alone_moves_the_leaf() -> None:
     assert counts(messages.values(), builder)["messages_after_replay"] == 2
 
 
-def test_a_rewind_to_a_message_that_is_not_there_drops_all() -> None:
+def test_a_rewind_to_a_missing_message_drops_all() -> None:
     messages, builder = read([HEADER, asked("u1", "One"), {"$rewindTo": "who"}, asked("u2", "Two")])
     assert messages["u2"].parent_id == messages["u1"].parent_id == "header-s-1"
     assert path_to(messages, builder.facts["leaf"]) == ["header-s-1", "u2"]
 
 
-def test_a_compaction_keeps_what_it_took_away_above_it() -> None:
+def test_messages_that_a_compaction_removed_are_kept_before_it() -> None:
     summary, copy = (
         asked("u2", "<state_snapshot>One was asked.</state_snapshot>"),
         message("g2", "gemini", "Got it."),
@@ -406,14 +409,14 @@ def test_a_compaction_keeps_what_it_took_away_above_it() -> None:
     assert counts(messages.values(), builder)["messages_by_type"] == {"user": 3, "gemini": 1}
 
 
-def test_a_list_that_names_less_is_a_rewind() -> None:
+def test_a_shorter_list_of_messages_is_a_rewind() -> None:
     shorter = {"$set": {"messages": [asked("u1", "One")]}}
     messages, builder = read([asked("u1", "One"), answered("g1", "1"), shorter, asked("u2", "Two")])
     assert messages["u2"].parent_id == messages["g1"].parent_id == "u1"
     assert path_to(messages, builder.facts["leaf"]) == ["u1", "u2"]
 
 
-def test_a_list_that_says_the_same_changes_nothing() -> None:
+def test_an_equal_list_of_messages_changes_nothing() -> None:
     records = [asked("u1", "One"), answered("g1", "1")]
     messages, builder = read([*records, {"$set": {"messages": records}}, asked("u2", "Two")])
     assert list(messages) == ["u1", "g1", "u2"]
@@ -421,7 +424,7 @@ def test_a_list_that_says_the_same_changes_nothing() -> None:
     assert "leaf" not in builder.facts
 
 
-def test_a_message_that_was_dropped_may_count_again() -> None:
+def test_a_dropped_message_can_be_restored() -> None:
     records = [
         asked("u1", "One"),
         answered("g1", "1"),
@@ -434,7 +437,7 @@ def test_a_message_that_was_dropped_may_count_again() -> None:
     assert path_to(messages, builder.facts["leaf"]) == ["u1", "g2"]
 
 
-def test_a_second_session_in_a_file_begins_anew() -> None:
+def test_a_second_session_in_a_file_starts_a_new_root() -> None:
     second = {**HEADER, "sessionId": "s-2"}
     messages, builder = read([HEADER, asked("u1", "One"), second, asked("u1", "Uno"), answered("g1", "1")])
     assert path_to(messages, builder.facts["leaf"]) == ["header-s-2", "s-2/u1", "s-2/g1"]
@@ -442,10 +445,10 @@ def test_a_second_session_in_a_file_begins_anew() -> None:
     assert builder.facts["sessionId"] == "s-2"
 
 
-# What is not understood
+# Unknown records and fields
 
 
-def test_what_is_said_of_a_chat() -> None:
+def test_the_fields_of_a_chat() -> None:
     changes = {
         "lastUpdated": "2026-05-01T09:00:00.000Z",
         "summary": "About rain",
@@ -466,11 +469,14 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
     "a record": ({"what": 1}, "unknown record type"),
     "a type": (message("x", "telepathy"), "unknown message type 'telepathy'"),
     "a field": (answered("x", "a", mood="good"), "unknown field 'mood' of a message"),
-    "thoughts that are no list": (answered("x", "a", thoughts=1), "unknown field 'thoughts' of a message"),
-    "calls that are none": (answered("x", "a", toolCalls=[1]), "unknown field 'toolCalls' of a message"),
+    "thoughts that are not a list": (answered("x", "a", thoughts=1), "unknown field 'thoughts' of a message"),
+    "calls that are not objects": (
+        answered("x", "a", toolCalls=[1]),
+        "unknown field 'toolCalls' of a message",
+    ),
     "a status": (answered("x", toolCalls=[called("c", "dreaming")]), "unknown status 'dreaming' of a call"),
     "a time": ({**asked("x", "a"), "timestamp": "yesterday"}, "a time that cannot be read"),
-    "a list that is none": ({"$set": {"messages": 1}}, "a message without an id"),
+    "a list that is not a list": ({"$set": {"messages": 1}}, "a message without an id"),
 }
 
 
@@ -490,14 +496,14 @@ def test_strange_fields_are_kept() -> None:
     }
 
 
-def test_a_message_nested_too_deeply_is_passed_over() -> None:
+def test_a_message_that_is_nested_too_deeply_is_skipped() -> None:
     deep: Json = "x"
     for _ in range(100_000):
         deep = [deep]
     messages, builder = read([asked("u1", "One"), message("x", "user", deep)])
     assert list(messages) == ["u1"]
     assert unknown_records(builder) == ["a message that is nested too deeply"]
-    while is_array(deep):  # taken apart by hand: so deep a list is too much for the interpreter
+    while is_array(deep):  # destroyed level by level: the interpreter cannot free such a deep list
         deep = deep.pop()
 
 

@@ -18,7 +18,7 @@ def records_in(file: Path) -> list[JsonObject]:
 
 
 @each_row("path", files("agent-logs", "gemini/json*/*"), ids=lambda path: path.name)
-def test_a_chat_amounts_to_what_was_counted(path: Path) -> None:
+def test_a_chat_has_the_known_counts(path: Path) -> None:
     truth = counted(path)
     records = records_in(path)
     messages, builder = read(records)

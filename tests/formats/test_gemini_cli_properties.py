@@ -85,13 +85,13 @@ def records() -> st.SearchStrategy[JsonObject]:
     )
 
 
-def soup() -> st.SearchStrategy[JsonObject]:
+def random_records() -> st.SearchStrategy[JsonObject]:
     """Objects with the right names in the wrong places."""
     values = json_values(3) | st.sampled_from((*IDS, "user", "gemini", "info")) | records()
     return st.dictionaries(st.sampled_from(FIELDS), values | st.lists(values, max_size=2), max_size=5)
 
 
-@given(st.lists(soup() | records(), max_size=8))
+@given(st.lists(random_records() | records(), max_size=8))
 def test_any_objects_give_messages_that_can_be_written_and_read(chat: list[JsonObject]) -> None:
     messages, _ = read(chat)
     for message in messages.values():
@@ -99,8 +99,10 @@ def test_any_objects_give_messages_that_can_be_written_and_read(chat: list[JsonO
         assert message.parent_id == "" or message.parent_id in messages
 
 
-@given(st.lists(records() | soup(), max_size=10), st.sets(st.integers(0, 9)))
-def test_it_does_not_matter_when_one_looks(chat: list[JsonObject], looks: set[int]) -> None:
+@given(st.lists(records() | random_records(), max_size=10), st.sets(st.integers(0, 9)))
+def test_the_result_does_not_depend_on_when_messages_are_taken(
+    chat: list[JsonObject], looks: set[int]
+) -> None:
     assert settled(read(chat, looks)[0]) == settled(read(chat)[0])
 
 
@@ -109,7 +111,7 @@ def settled(messages: dict[str, Message]) -> dict[str, Message]:
     return {id_: replace(message, run_id=None) for id_, message in messages.items()}
 
 
-@given(st.lists(records() | soup(), max_size=10), st.integers(0, 10))
+@given(st.lists(records() | random_records(), max_size=10), st.integers(0, 10))
 def test_a_longer_chat_keeps_the_ids_of_a_shorter_one(chat: list[JsonObject], length: int) -> None:
     longer, shorter = read(chat)[0], read(chat[:length])[0]
     assert shorter.keys() <= longer.keys()
@@ -119,8 +121,8 @@ def test_a_longer_chat_keeps_the_ids_of_a_shorter_one(chat: list[JsonObject], le
 
 
 @given(st.lists(any_talk(), max_size=8))
-def test_the_last_word_of_a_message_counts(chat: list[JsonObject]) -> None:
-    """However often a message was written before, in the end it says what its last record says."""
+def test_the_last_record_of_a_message_is_used(chat: list[JsonObject]) -> None:
+    """A message that was written several times has the content of its last record."""
     messages, _ = read(chat)
     for record in {one["id"]: one for one in chat}.values():
         if record["type"] == "gemini" and not has_late(record):

@@ -10,11 +10,11 @@ from tests.tables import each_row
 AT = "2026-05-01T08:00:00.000Z"
 
 
-def said(text: str, delta: bool = True) -> JsonObject:
+def message(text: str, delta: bool = True) -> JsonObject:
     return {"type": "message", "timestamp": AT, "role": "assistant", "content": text, "delta": delta}
 
 
-def used(id: str) -> JsonObject:
+def tool_use(id: str) -> JsonObject:
     return {
         "type": "tool_use",
         "timestamp": AT,
@@ -24,7 +24,7 @@ def used(id: str) -> JsonObject:
     }
 
 
-def gave(id: str, output: str) -> JsonObject:
+def tool_result(id: str, output: str) -> JsonObject:
     return {"type": "tool_result", "timestamp": AT, "tool_id": id, "status": "success", "output": output}
 
 
@@ -48,14 +48,14 @@ PROMPT: JsonObject = {"type": "message", "timestamp": AT, "role": "user", "conte
 WARNING: JsonObject = {"type": "error", "timestamp": AT, "severity": "warning", "message": "slow"}
 
 CASES: dict[str, tuple[list[Json], list[AssistantPart]]] = {
-    "pieces of a text": ([said("Hel"), said("lo")], [StepStartPart(), done("Hello")]),
-    "whole texts": ([said("a", False), said("b", False)], [StepStartPart(), done("a"), done("b")]),
+    "pieces of a text": ([message("Hel"), message("lo")], [StepStartPart(), done("Hello")]),
+    "whole texts": ([message("a", False), message("b", False)], [StepStartPart(), done("a"), done("b")]),
     "a call, its result, and what follows": (
-        [said("I look."), used("c1"), gave("c1", "x"), said("Done.")],
+        [message("I look."), tool_use("c1"), tool_result("c1", "x"), message("Done.")],
         [StepStartPart(), done("I look."), called("c1", TextOutput("x")), StepStartPart(), done("Done.")],
     ),
     "calls side by side are one step": (
-        [used("c1"), used("c2"), gave("c2", "b"), gave("c1", "a"), said("Done.")],
+        [tool_use("c1"), tool_use("c2"), tool_result("c2", "b"), tool_result("c1", "a"), message("Done.")],
         [
             StepStartPart(),
             called("c1", TextOutput("a")),
@@ -65,7 +65,7 @@ CASES: dict[str, tuple[list[Json], list[AssistantPart]]] = {
         ],
     ),
     "a call that fails": (
-        [used("c1"), FAILED],
+        [tool_use("c1"), FAILED],
         [StepStartPart(), called("c1", ErrorTextOutput("gone"), FAILED_METADATA)],
     ),
     "a prompt": (
@@ -77,10 +77,15 @@ CASES: dict[str, tuple[list[Json], list[AssistantPart]]] = {
         [DataPart("gemini-warning", {"timestamp": AT, "severity": "warning", "message": "slow"})],
     ),
     "the result has no call right before it": (
-        [gave("c9", "x")],
-        [DataPart("gemini-result", {key: value for key, value in gave("c9", "x").items() if key != "type"})],
+        [tool_result("c9", "x")],
+        [
+            DataPart(
+                "gemini-result",
+                {key: value for key, value in tool_result("c9", "x").items() if key != "type"},
+            )
+        ],
     ),
-    "something else": (
+    "an unknown event": (
         [{"type": "tea"}, 3],
         [DataPart("gemini-unknown", {"type": "tea"}), DataPart("gemini-unknown", 3)],
     ),
@@ -102,12 +107,12 @@ def test_events(events: list[Json], parts: list[AssistantPart]) -> None:
     assert accumulate(events).finish().parts == tuple(parts)
 
 
-def test_a_run_from_its_beginning_to_its_end() -> None:
+def test_a_complete_run() -> None:
     stats = {"total_tokens": 12, "input_tokens": 10, "output_tokens": 2, "cached": 4, "duration_ms": 90}
     accumulator = accumulate(
         [
             {"type": "init", "timestamp": AT, "session_id": "s-1", "model": "gemini-test"},
-            said("Hi"),
+            message("Hi"),
             {"type": "error", "timestamp": AT, "severity": "error", "message": "once"},
             {"type": "result", "timestamp": AT, "status": "success", "stats": stats},
         ]

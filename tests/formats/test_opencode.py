@@ -30,7 +30,7 @@ SESSION: JsonObject = {
     "slug": "quiet-river",
     "projectID": "p1",
     "directory": "/home/ada/project",
-    "title": "Mend the fence",
+    "title": "Repair the fence",
     "version": "1.2.20",
     "time": {"created": 1_000, "updated": 9_000},
 }
@@ -100,24 +100,24 @@ def test_a_conversation() -> None:
     )
     messages, builder = read([SESSION, GO, answer])
     assert list(messages) == ["ses_1", "u1", "a1"]
-    told = messages["a1"]
-    assert isinstance(told, AssistantMessage)
+    answer = messages["a1"]
+    assert isinstance(answer, AssistantMessage)
     metadata = {"acme": {"signature": "x"}, "openCode": {"time": {"start": 1, "end": 2}}}
-    assert told.parts == (
+    assert answer.parts == (
         StepStartPart(),
         ReasoningPart("Hm.", id="1", state="done", provider_metadata=metadata),
         TextPart("Done.", state="done"),
     )
-    assert told.content.usage == Usage(130, 30, 160, 12, 20, 10, raw=TOKENS)
-    own = own_of(told)
+    assert answer.content.usage == Usage(130, 30, 160, 12, 20, 10, raw=TOKENS)
+    own = own_of(answer)
     assert (own["cost"], own["finish"], own["time"]) == (0.5, "stop", time)
     assert [step["type"] for step in own["steps"]] == ["step-start", "step-finish"]
-    assert (told.parent_id, told.thread_id, told.run_id) == ("u1", "t", "t@1")
+    assert (answer.parent_id, answer.thread_id, answer.run_id) == ("u1", "t", "t@1")
     assert builder.facts == {
         "sessionId": "ses_1",
         "cwd": "/home/ada/project",
         "version": "1.2.20",
-        "title": "Mend the fence",
+        "title": "Repair the fence",
         "prompt": "Go",
         "model": "acme-1",
         "provider": "acme",
@@ -153,7 +153,7 @@ PROMPTS: dict[str, tuple[list[JsonObject], Sequence[object], bool]] = {
         [ImagePart("data:image/png;base64,AA==", "image/png", "x.png")],
         False,
     ),
-    "a file and where it is from": (
+    "a file and its source": (
         [text("See"), part("file", mime="text/plain", url="file:///a", source={"type": "file", "path": "a"})],
         [
             TextPart("See"),
@@ -165,12 +165,12 @@ PROMPTS: dict[str, tuple[list[JsonObject], Sequence[object], bool]] = {
         ],
         False,
     ),
-    "words that OpenCode put in": (
+    "text that OpenCode inserted": (
         [text("Go on", synthetic=True)],
         [TextPart("Go on", provider_metadata={"openCode": {"synthetic": True}})],
         True,
     ),
-    "words of both": (
+    "text of both": (
         [text("Look at @a"), text("a says x", synthetic=True)],
         [TextPart("Look at @a"), TextPart("a says x", provider_metadata={"openCode": {"synthetic": True}})],
         False,
@@ -184,12 +184,12 @@ PROMPTS: dict[str, tuple[list[JsonObject], Sequence[object], bool]] = {
 }
 
 
-@each_row(("parts", "told", "internal"), PROMPTS.values(), ids=PROMPTS)
-def test_prompts(parts: list[JsonObject], told: Sequence[object], internal: bool) -> None:
+@each_row(("parts", "expected", "internal"), PROMPTS.values(), ids=PROMPTS)
+def test_prompts(parts: list[JsonObject], expected: Sequence[object], internal: bool) -> None:
     messages, builder = read([asked("u1", *parts)])
     prompt = messages["u1"]
     assert isinstance(prompt, UserMessage)
-    assert prompt.parts == tuple(told)
+    assert prompt.parts == tuple(expected)
     assert (prompt.internal, prompt.type == "event") == (internal, internal)
     assert len(builder.take_turns()) == (0 if internal else 1)
 
@@ -224,7 +224,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
         tool(output="…\nUser aborted the command", metadata={"exit": None}),
         InterruptedOutput("aborted", "…\nUser aborted the command"),
     ),
-    "a tool that is none": (
+    "an invalid tool": (
         tool("invalid", input={"tool": "bash", "error": "no"}, output="The arguments are invalid"),
         ErrorTextOutput("The arguments are invalid"),
     ),
@@ -251,13 +251,13 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
 
 
 @each_row(("call", "output"), OUTPUTS.values(), ids=OUTPUTS)
-def test_what_came_of_a_call(call: JsonObject, output: ToolOutput) -> None:
+def test_the_output_of_a_call(call: JsonObject, output: ToolOutput) -> None:
     messages, builder = read([GO, answered("a1", call)])
     assert call_in(messages, "a1").output == output
     assert not unknown_records(builder)
 
 
-def test_a_call_holds_what_a_person_may_want_to_see() -> None:
+def test_a_call_keeps_its_title_metadata_and_times() -> None:
     call = tool(
         title="Lists files",
         output="a b",
@@ -267,10 +267,15 @@ def test_a_call_holds_what_a_person_may_want_to_see() -> None:
     messages, builder = read(
         [GO, answered("a1", {**call, "id": "p1", "metadata": {"acme": {"itemId": "i"}}})]
     )
-    told = call_in(messages, "a1")
-    assert (told.id, told.name, told.input, told.title) == ("c1", "bash", {"command": "ls"}, "Lists files")
-    assert told.call_provider_metadata == {"acme": {"itemId": "i"}}
-    assert told.tool_metadata == {
+    result = call_in(messages, "a1")
+    assert (result.id, result.name, result.input, result.title) == (
+        "c1",
+        "bash",
+        {"command": "ls"},
+        "Lists files",
+    )
+    assert result.call_provider_metadata == {"acme": {"itemId": "i"}}
+    assert result.tool_metadata == {
         "openCode": {
             "status": "completed",
             "time": {"start": 3_000, "end": 8_000, "compacted": 9_000},
@@ -309,7 +314,7 @@ def test_other_parts_are_data() -> None:
     assert not unknown_records(builder)
 
 
-# Ends
+# Ends of turns
 
 ERRORS: dict[str, tuple[JsonObject, str, str]] = {
     "stopped": (
@@ -318,7 +323,7 @@ ERRORS: dict[str, tuple[JsonObject, str, str]] = {
         "MessageAbortedError: stop",
     ),
     "failed": ({"name": "APIError", "data": {"message": "overloaded"}}, "failed", "APIError: overloaded"),
-    "no words": ({"name": "MessageOutputLengthError", "data": {}}, "failed", "MessageOutputLengthError"),
+    "no message": ({"name": "MessageOutputLengthError", "data": {}}, "failed", "MessageOutputLengthError"),
 }
 
 
@@ -369,7 +374,7 @@ def test_tokens(tokens: JsonObject, wanted: tuple[int | None, ...]) -> None:
     assert usage.raw == tokens
 
 
-def test_steps_count_where_the_message_does_not_say() -> None:
+def test_steps_are_counted_if_the_message_has_no_tokens() -> None:
     steps = [part("step-finish", reason="stop", cost=0.25, tokens=TOKENS) for _ in range(2)]
     _, builder = read([answered("a1", *steps, tokens={"input": 0, "output": 0, "reasoning": 0, "cache": {}})])
     (consumption,) = builder.take_ledger()
@@ -380,26 +385,26 @@ def test_steps_count_where_the_message_does_not_say() -> None:
     )
 
 
-def test_what_a_growing_response_consumed_is_counted_once() -> None:
+def test_the_usage_of_a_growing_response_is_counted_once() -> None:
     steps = [part("step-finish", id=f"p{number}", cost=1, tokens=TOKENS) for number in range(3)]
     versions = [answered("a1", *steps[:count]) for count in range(4)]
     for after in ([], [answered("a2", text("x"))], [asked("u2", text("On"))]):
         messages, builder = read([GO, *versions, *after], looks=range(9))
         (consumption,) = builder.take_ledger()
         assert consumption.usage.input_tokens == 390
-        told = messages["a1"]
-        assert isinstance(told, AssistantMessage)
-        assert told.content.usage == consumption.usage
+        message = messages["a1"]
+        assert isinstance(message, AssistantMessage)
+        assert message.content.usage == consumption.usage
 
 
-def test_a_message_that_is_no_response_consumes_nothing() -> None:
+def test_a_message_without_a_response_has_no_usage() -> None:
     _, builder = read(
         [answered("a1", tokens={"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}})]
     )
     assert builder.take_ledger() == []
 
 
-def test_a_copy_in_a_fork_is_the_same_consumption() -> None:
+def test_a_copy_in_a_fork_has_the_same_key() -> None:
     _, builder = read(
         [
             answered("a1", tokens=TOKENS),
@@ -410,14 +415,14 @@ def test_a_copy_in_a_fork_is_the_same_consumption() -> None:
     assert len(builder.take_ledger()) == 2
 
 
-# Messages that come again
+# Messages that are written repeatedly
 
 OPEN = {"start": 1}
 CLOSED = {"start": 1, "end": 2}
 GROWING: dict[str, list[list[JsonObject]]] = {
     "one more part": [[text("a", id="p1")], [text("a", id="p1"), tool()]],
     "a call ends": [[tool(status="running")], [tool(output="x")]],
-    "a call says more": [
+    "a call has more metadata": [
         [tool(status="running", metadata={"output": "1"})],
         [tool(status="running", metadata={"output": "12"})],
     ],
@@ -439,28 +444,28 @@ GROWING: dict[str, list[list[JsonObject]]] = {
 
 
 @each_row("versions", GROWING.values(), ids=GROWING)
-def test_a_response_that_grows_is_told_as_it_is_in_the_end(versions: list[list[JsonObject]]) -> None:
+def test_the_last_version_of_a_growing_response_is_used(versions: list[list[JsonObject]]) -> None:
     messages, builder = read([GO, *(answered("a1", *parts) for parts in versions)])
     fresh, _ = read([GO, answered("a1", *versions[-1])])
     assert messages == fresh
     assert not unknown_records(builder)
 
 
-ANEW: dict[str, list[list[JsonObject]]] = {
+CHANGED: dict[str, list[list[JsonObject]]] = {
     "a text becomes another": [[text("a", id="p1")], [text("b", id="p1")]],
-    "a part goes": [[text("a"), text("b")], [text("a")]],
+    "a part is removed": [[text("a"), text("b")], [text("a")]],
     "a part becomes another": [[text("a")], [tool(output="x")]],
 }
 
 
-@each_row("versions", ANEW.values(), ids=ANEW)
-def test_a_response_that_changes_is_told_anew(versions: list[list[JsonObject]]) -> None:
+@each_row("versions", CHANGED.values(), ids=CHANGED)
+def test_the_last_version_of_a_changed_response_is_used(versions: list[list[JsonObject]]) -> None:
     messages, _ = read([GO, *(answered("a1", *parts) for parts in versions)])
     fresh, _ = read([GO, answered("a1", *versions[-1])])
     assert messages == fresh
 
 
-def test_a_message_that_comes_again_keeps_its_place_and_its_run() -> None:
+def test_a_rewritten_message_keeps_its_position_and_its_run() -> None:
     records = [GO, answered("a1", text("x")), asked("u2", text("On")), answered("a2", text("y"))]
     messages, _ = read([*records, answered("a1", text("z")), answered("a3", text("more"))])
     assert [
@@ -521,7 +526,7 @@ REVERTS: dict[str, tuple[JsonObject, list[str], list[str]]] = {
 
 
 @each_row(("revert", "active", "undone"), REVERTS.values(), ids=REVERTS)
-def test_what_was_reverted_stays_as_a_branch(
+def test_reverted_messages_remain_as_a_branch(
     revert: JsonObject, active: list[str], undone: list[str]
 ) -> None:
     messages, builder = read([{**SESSION, "revert": revert}, *TALK])
@@ -529,12 +534,12 @@ def test_what_was_reverted_stays_as_a_branch(
     assert path_to(messages, "a2") == undone
 
 
-def test_a_revert_that_is_taken_back() -> None:
+def test_a_revert_can_be_undone() -> None:
     messages, builder = read([{**SESSION, "revert": {"messageID": "u2"}}, *TALK, SESSION])
     assert path_to(messages, builder.facts["leaf"]) == ["ses_1", "u1", "a1", "u2", "a2"]
 
 
-# What is not understood
+# Unknown records and fields
 
 STRANGE: dict[str, tuple[JsonObject, str]] = {
     "a record": ({"what": 1}, "unknown record type"),
@@ -542,7 +547,7 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
     "no id": ({"info": {"role": "user"}, "parts": []}, "a message without an id"),
     "a field": (answered("x", mood="good"), "unknown field 'mood' of a message"),
     "a part": (answered("x", part("hologram")), "unknown part type 'hologram'"),
-    "a text without words": (answered("x", part("text")), "unknown part type 'text'"),
+    "a text part without a text": (answered("x", part("text")), "unknown part type 'text'"),
     "a state": (answered("x", tool(status="dreaming")), "unknown state 'dreaming' of a call"),
     "parts that are not a list": ({**answered("x"), "parts": 1}, "parts that are not a list"),
 }
@@ -556,7 +561,7 @@ def test_unknown_records_are_reported_and_do_not_stop_the_rest(record: JsonObjec
     assert messages["u2"].parts == (TextPart("Two"),)
 
 
-def test_a_part_nobody_knows_is_kept_whole() -> None:
+def test_an_unknown_part_is_kept_unchanged() -> None:
     strange = part("hologram", id="p1", light=3)
     messages, _ = read([answered("a1", strange), asked("u1", strange)])
     assert messages["a1"].parts == messages["u1"].parts == (DataPart("opencode-hologram", strange, "p1"),)
@@ -568,7 +573,7 @@ def test_two_calls_with_the_same_id_get_different_ids() -> None:
     assert calls == ["c1", "c1-1", "a1-2"]
 
 
-def test_titles_that_nobody_gave_are_none() -> None:
+def test_default_titles_are_ignored() -> None:
     _, builder = read([{**SESSION, "title": "New session - 2026-05-01T08:00:00.000Z"}])
     assert "title" not in builder.facts
 
@@ -580,7 +585,7 @@ def row(type_: str, role: str, at: int, **fields: Json) -> JsonObject:
     return {"type": type_, **fields, "_role": role, "_ts": at, "_cwd": "/work", "_model": None}
 
 
-def test_rows_that_a_recorder_dumped() -> None:
+def test_rows_of_a_database_dump() -> None:
     step = {"reason": "stop", "cost": 0, "tokens": TOKENS}
     rows = [
         {**row("text", "user", 1_000, text="One"), "_model": "acme-1"},
@@ -605,7 +610,7 @@ def test_rows_that_a_recorder_dumped() -> None:
     assert not unknown_records(builder)
 
 
-def test_rows_as_they_are() -> None:
+def test_rows_of_the_database() -> None:
     def of(message: str, id: str, type_: str, **fields: Json) -> JsonObject:
         return {"id": id, "messageID": message, "sessionID": "ses_1", "type": type_, **fields}
 

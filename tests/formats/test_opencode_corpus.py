@@ -14,7 +14,7 @@ from tests.recordings import cases_in, counted, files
 from tests.tables import each_row
 
 
-def judged(records: list[JsonObject], truth: JsonObject) -> None:
+def counts_like(records: list[JsonObject], truth: JsonObject) -> None:
     messages, builder = read(records)
     found = counts(messages.values(), builder)
     wanted = {key: truth[key] for key in found if key in truth}
@@ -33,23 +33,23 @@ def judged(records: list[JsonObject], truth: JsonObject) -> None:
 
 
 @each_row("path", files("agent-logs", "opencode/export/*"), ids=lambda path: path.name)
-def test_an_export_amounts_to_what_was_counted(path: Path) -> None:
+def test_an_export_has_the_known_counts(path: Path) -> None:
     content = path.read_bytes()
     document = loads(gzip.decompress(content) if path.suffix == ".gz" else content)
-    judged(list(records_of(document)), counted(path))
+    counts_like(list(records_of(document)), counted(path))
 
 
 @each_row("path", files("agent-logs", "opencode/parts-jsonl/*"), ids=lambda path: path.name)
-def test_rows_amount_to_what_was_counted(path: Path) -> None:
-    judged(cases_in(path), {"parts_by_type": counted(path)["record_types"]})
+def test_rows_have_the_known_counts(path: Path) -> None:
+    counts_like(cases_in(path), {"parts_by_type": counted(path)["record_types"]})
 
 
 @each_row("path", files("agent-logs", "opencode/storage", "opencode/opencode.db"))
-def test_a_storage_amounts_to_what_was_counted(path: Path) -> None:
+def test_a_storage_has_the_known_counts(path: Path) -> None:
     store = open_store(path)
     sessions: JsonObject = counted(path)["sessions"]
     assert [session.id for session in store.list_sessions()] == list(sessions)
     for session_id, truth in sessions.items():
-        judged(list(store.records(session_id)), truth)
+        counts_like(list(store.records(session_id)), truth)
     assert not store.problems
     store.close()

@@ -102,7 +102,7 @@ def rows() -> st.SearchStrategy[JsonObject]:
     )
 
 
-def soup() -> st.SearchStrategy[JsonObject]:
+def random_records() -> st.SearchStrategy[JsonObject]:
     """Objects with the right names in the wrong places."""
     values = (
         json_values(3) | st.sampled_from((*IDS, *KINDS, "user", "assistant")) | any_message() | sessions()
@@ -111,25 +111,27 @@ def soup() -> st.SearchStrategy[JsonObject]:
 
 
 def records() -> st.SearchStrategy[JsonObject]:
-    return st.one_of(any_message(), any_message(), any_message(), sessions(), rows(), soup())
+    return st.one_of(any_message(), any_message(), any_message(), sessions(), rows(), random_records())
 
 
 @given(st.lists(records(), max_size=8))
 def test_any_objects_give_messages_that_can_be_written_and_read(session: list[JsonObject]) -> None:
-    told, _ = read(session)
-    for message in told.values():
+    messages_by_id, _ = read(session)
+    for message in messages_by_id.values():
         assert decode_message(encode(message)) == message
-        assert message.parent_id == "" or message.parent_id in told
+        assert message.parent_id == "" or message.parent_id in messages_by_id
 
 
 @given(st.lists(records(), max_size=10), st.sets(st.integers(0, 9)))
-def test_it_does_not_matter_when_one_looks(session: list[JsonObject], looks: set[int]) -> None:
+def test_the_result_does_not_depend_on_when_messages_are_taken(
+    session: list[JsonObject], looks: set[int]
+) -> None:
     assert settled(read(session, looks)[0]) == settled(read(session)[0])
 
 
-def settled(told: dict[str, Message]) -> dict[str, Message]:
+def settled(messages_by_id: dict[str, Message]) -> dict[str, Message]:
     """Messages without runs: one from before the first run may be repeated in a later one and get it."""
-    return {id_: replace(message, run_id=None) for id_, message in told.items()}
+    return {id_: replace(message, run_id=None) for id_, message in messages_by_id.items()}
 
 
 @given(st.lists(records(), max_size=10), st.integers(0, 10))
@@ -143,7 +145,7 @@ def test_a_longer_session_keeps_the_ids_of_a_shorter_one(session: list[JsonObjec
 
 @st.composite
 def growth(draw: st.DrawFn, id: str) -> list[JsonObject]:
-    """A response as it is written again and again: parts come, calls and texts go on."""
+    """The versions of a growing response: parts are added, calls and texts continue."""
     whole: JsonObject = draw(messages(id, ("assistant",)))
     versions: list[JsonObject] = []
     for count in range(len(whole["parts"]) + 1):
@@ -163,8 +165,8 @@ def _younger(draw: st.DrawFn, part: JsonObject) -> JsonObject | None:
 
 
 @given(st.tuples(*map(growth, IDS[:2])), st.sets(st.integers(0, 20)))
-def test_the_last_word_of_a_response_counts(grown: tuple[list[JsonObject], ...], looks: set[int]) -> None:
-    """However a response grew, in the end it says what it would have said at once."""
+def test_the_last_version_of_a_response_is_used(grown: tuple[list[JsonObject], ...], looks: set[int]) -> None:
+    """A response that grew has the same content as one that was written at once."""
     live, _ = read([version for versions in grown for version in versions], looks)
     whole, _ = read([versions[-1] for versions in grown])
     assert live.keys() == whole.keys()
@@ -179,15 +181,15 @@ def test_without_some_of_the_records_the_rest_is_the_same(session: tuple[JsonObj
         rest = [*session[:number], *session[number + 1 :]]
         garbled = [*session[:number], {"parts": record["parts"]}, *session[number + 1 :]]
         for others in (rest, garbled, [*rest, record], [one for one in session for _ in range(2)]):
-            told, _ = read(others)
-            for id_ in told.keys() & whole.keys():
-                assert told[id_].content == whole[id_].content
+            messages_by_id, _ = read(others)
+            for id_ in messages_by_id.keys() & whole.keys():
+                assert messages_by_id[id_].content == whole[id_].content
 
 
 @given(st.lists(messages("msg_0", ("assistant",)), min_size=1, max_size=3))
-def test_a_message_told_again_does_not_double_what_it_consumed(versions: list[JsonObject]) -> None:
-    told, builder = read(versions)
-    message = told["msg_0"]
+def test_the_usage_of_a_repeated_message_is_counted_once(versions: list[JsonObject]) -> None:
+    messages_by_id, builder = read(versions)
+    message = messages_by_id["msg_0"]
     assert isinstance(message, AssistantMessage)
     keys = [consumption.key for consumption in builder.take_ledger()]
     assert len(keys) == len(set(keys)) <= len(versions)

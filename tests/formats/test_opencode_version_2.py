@@ -44,8 +44,8 @@ def record(type_: str, number: int, **fields: Json) -> JsonObject:
     return {"id": f"msg_{number}", "type": type_, "time": {"created": number * 1_000}, **fields}
 
 
-def asked(number: int, words: str, **fields: Json) -> JsonObject:
-    return record("user", number, text=words, **{"files": [], **fields})
+def asked(number: int, text: str, **fields: Json) -> JsonObject:
+    return record("user", number, text=text, **{"files": [], **fields})
 
 
 def answered(number: int, *content: JsonObject, **fields: Json) -> JsonObject:
@@ -59,7 +59,7 @@ def tool(call: str = "c1", name: str = "shell", **state: Json) -> JsonObject:
     return {"type": "tool", "id": call, "name": name, "executed": False, "state": own, "time": time}
 
 
-def said(*texts: str) -> list[Json]:
+def text_content(*texts: str) -> list[Json]:
     return [{"type": "text", "text": text} for text in texts]
 
 
@@ -92,16 +92,16 @@ def test_a_conversation() -> None:
     records = [SESSION, asked(1, "Prune it"), answer, record("idle", 6, outcome="succeeded")]
     messages, builder = read(records)
     assert list(messages) == ["ses_1", "msg_1", "msg_2", "msg_6"]
-    told = messages["msg_2"]
-    assert isinstance(told, AssistantMessage)
+    answer = messages["msg_2"]
+    assert isinstance(answer, AssistantMessage)
     kept = {"openCode": {"state": {"seal": "x"}, "time": {"start": 1, "end": 2}}}
-    assert told.parts == (
+    assert answer.parts == (
         StepStartPart(),
         ReasoningPart("Hm.", id="1", state="done", provider_metadata=kept),
         TextPart("Done.", state="done"),
     )
-    assert told.content.usage == Usage(130, 42, 172, 12, 20, 10, raw=TOKENS)
-    own = own_of(told)
+    assert answer.content.usage == Usage(130, 42, 172, 12, 20, 10, raw=TOKENS)
+    own = own_of(answer)
     assert (own["cost"], own["rawFinish"], own["providerID"], own["generation"]) == (0.5, "end", "acme", 2)
     assert builder.facts == {
         "sessionId": "ses_1",
@@ -121,13 +121,13 @@ def test_a_conversation() -> None:
 
 
 OUTCOMES: dict[str, tuple[JsonObject, ToolOutput]] = {
-    "one text": (tool(content=said("a b")), TextOutput("a b")),
+    "one text": (tool(content=text_content("a b")), TextOutput("a b")),
     "several texts": (
-        tool(content=said("a", "Command exited with code 0."), metadata={"exit": 0}),
+        tool(content=text_content("a", "Command exited with code 0."), metadata={"exit": 0}),
         ContentOutput((TextPart("a"), TextPart("Command exited with code 0."))),
     ),
     "a command that failed": (
-        tool(content=said("no", "Command exited with code 1."), metadata={"exit": 1}),
+        tool(content=text_content("no", "Command exited with code 1."), metadata={"exit": 1}),
         ErrorTextOutput("no\nCommand exited with code 1."),
     ),
     "a picture": (
@@ -150,11 +150,11 @@ OUTCOMES: dict[str, tuple[JsonObject, ToolOutput]] = {
 
 
 @each_row(("call", "output"), OUTCOMES.values(), ids=OUTCOMES)
-def test_what_came_of_a_call(call: JsonObject, output: ToolOutput) -> None:
+def test_the_output_of_a_call(call: JsonObject, output: ToolOutput) -> None:
     messages, builder = read([asked(1, "Look"), answered(2, call)])
-    told = call_in(messages["msg_2"])
-    assert (told.id, told.name, told.input, told.output) == ("c1", "shell", {"command": "ls"}, output)
-    assert (told.tool_metadata or {})["openCode"]["time"] == {"start": 2_500, "end": 3_000}
+    result = call_in(messages["msg_2"])
+    assert (result.id, result.name, result.input, result.output) == ("c1", "shell", {"command": "ls"}, output)
+    assert (result.tool_metadata or {})["openCode"]["time"] == {"start": 2_500, "end": 3_000}
     assert not unknown_records(builder)
 
 
@@ -164,16 +164,16 @@ def test_an_input_that_is_still_being_written() -> None:
     assert not unknown_records(builder)
 
 
-def test_a_call_of_the_providers() -> None:
+def test_a_call_that_the_provider_executed() -> None:
     call = tool() | {"executed": True, "providerState": {"itemId": "i1"}}
     messages, _ = read([asked(1, "Look"), answered(2, call)])
-    told = call_in(messages["msg_2"])
-    assert told.provider_executed
-    assert (told.call_provider_metadata or {})["openCode"]["providerState"] == {"itemId": "i1"}
+    call = call_in(messages["msg_2"])
+    assert call.provider_executed
+    assert (call.call_provider_metadata or {})["openCode"]["providerState"] == {"itemId": "i1"}
 
 
-def test_a_sub_agent_is_named_by_its_call() -> None:
-    call = tool(name="subagent", content=said("Seven."), metadata={"sessionID": "ses_2"})
+def test_a_call_names_its_sub_agent() -> None:
+    call = tool(name="subagent", content=text_content("Seven."), metadata={"sessionID": "ses_2"})
     messages, _ = read([asked(1, "Count"), answered(2, call)])
     assert (call_in(messages["msg_2"]).tool_metadata or {})["openCode"]["childSessionId"] == "ses_2"
 
@@ -190,10 +190,10 @@ def test_prompts_with_files_agents_and_skills() -> None:
         skills=[{"name": "prune"}],
     )
     messages, builder = read([prompt])
-    told = messages["msg_1"]
-    assert isinstance(told, UserMessage)
-    assert told.type == "text"
-    assert told.parts == (
+    prompt = messages["msg_1"]
+    assert isinstance(prompt, UserMessage)
+    assert prompt.type == "text"
+    assert prompt.parts == (
         TextPart("See these"),
         ImagePart("data:image/png;base64,aGk=", "image/png", "leaf.png"),
         FilePart("file:///a.txt", "text/plain", "a.txt"),
@@ -204,11 +204,11 @@ def test_prompts_with_files_agents_and_skills() -> None:
 
 
 @each_row("kind", ["synthetic", "system", "skill"])
-def test_what_opencode_puts_in_is_hidden(kind: str) -> None:
+def test_inserted_messages_are_hidden(kind: str) -> None:
     messages, builder = read([asked(1, "Go"), record(kind, 2, text="Mind the rules")])
-    told = messages["msg_2"]
-    assert isinstance(told, UserMessage)
-    assert (told.internal, told.type, text_of(told)) == (True, "event", "Mind the rules")
+    message = messages["msg_2"]
+    assert isinstance(message, UserMessage)
+    assert (message.internal, message.type, text_of(message)) == (True, "event", "Mind the rules")
     assert not unknown_records(builder)
     assert len(builder.take_turns()) == 1
 
@@ -229,18 +229,18 @@ EVENTS: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@each_row(("fields", "words"), EVENTS.values(), ids=EVENTS)
-def test_what_happened_is_a_notice(fields: JsonObject, words: str) -> None:
+@each_row(("fields", "text"), EVENTS.values(), ids=EVENTS)
+def test_events_are_notices(fields: JsonObject, text: str) -> None:
     event = {**record("", 2), **fields}
     messages, builder = read([asked(1, "Go"), event, event])
-    told = messages["msg_2"]
-    assert isinstance(told, SystemMessage)
-    assert (told.type, told.internal, text_of(told)) == ("event", False, words)
-    assert told.parts[-1] == DataPart(f"opencode-{fields['type']}", event)
+    notice = messages["msg_2"]
+    assert isinstance(notice, SystemMessage)
+    assert (notice.type, notice.internal, text_of(notice)) == ("event", False, text)
+    assert notice.parts[-1] == DataPart(f"opencode-{fields['type']}", event)
     assert not unknown_records(builder)
 
 
-def test_a_compaction_counts_what_it_consumed() -> None:
+def test_the_usage_of_a_compaction_is_counted() -> None:
     event = record("compaction", 2, status="completed", summary="s", model=MODEL, tokens=TOKENS, cost=0.25)
     _, builder = read([asked(1, "Go"), event])
     (consumption,) = builder.take_ledger()
@@ -258,7 +258,7 @@ def test_how_a_turn_ends(outcome: str, end: str) -> None:
     assert (turn.end, turn.error) == (end, "provider.no-route: No model" if error else None)
 
 
-def test_a_response_that_broke_off() -> None:
+def test_an_interrupted_response() -> None:
     stopped = answered(
         2, tool(status="running"), error={"type": "aborted", "message": "Stopped"}, finish="error"
     )
@@ -272,14 +272,14 @@ def test_a_response_that_grows() -> None:
     steps = [
         answered(2, tool(status="streaming", input="{")),
         answered(2, tool(status="running")),
-        answered(2, tool(content=said("a")), {"type": "text", "text": "Done."}, tokens=TOKENS),
+        answered(2, tool(content=text_content("a")), {"type": "text", "text": "Done."}, tokens=TOKENS),
     ]
     grown, _ = read([asked(1, "Go"), *steps], looks={1, 2})
     whole, _ = read([asked(1, "Go"), steps[-1]])
     assert grown == whole
 
 
-def test_what_is_not_known_is_kept_and_told() -> None:
+def test_unknown_records_are_kept_and_reported() -> None:
     messages, builder = read([asked(1, "Go"), record("weather", 2, rain=True), answered(3, moon=True)])
     assert unknown_records(builder) == ["unknown record type 'weather'", "unknown field 'moon' of a message"]
     assert any(

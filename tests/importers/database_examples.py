@@ -263,15 +263,17 @@ def add(path: Path, table: str, rows: Iterable[JsonObject]) -> None:
         database.close()
 
 
-def texts(messages: Iterable[Message]) -> list[str]:
-    """What messages say."""
+def message_texts(messages: Iterable[Message]) -> list[str]:
+    """The text of each message."""
     return ["".join(getattr(part, "text", "") for part in message.content.parts) for message in messages]
 
 
-async def said(store: Store, thread_id: str, owner: str | None = None) -> list[str]:
-    """What is said in a thread, in order."""
+async def texts_of(store: Store, thread_id: str, owner: str | None = None) -> list[str]:
+    """The texts of the messages of a thread, in order."""
     mine = store if owner is None else store.scoped(owner)
-    return texts((await mine.messages.list(thread_id, MessageFilter(internal=None), limit=None)).items)
+    return message_texts(
+        (await mine.messages.list(thread_id, MessageFilter(internal=None), limit=None)).items
+    )
 
 
 async def everything(store: Store) -> list[Any]:

@@ -10,7 +10,7 @@ SESSION = "5b0f6f0e-2f8e-4b52-9d3b-1a52ad1fb6a1"
 BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
-class Talk:
+class ClaudeLog:
     """A session that grows, record by record."""
 
     def __init__(self, session: str = SESSION, *, agent: str | None = None) -> None:
@@ -19,11 +19,11 @@ class Talk:
         self.records: list[JsonObject] = []
         self._parent: str | None = None
 
-    def prompt(self, text: str) -> "Talk":
+    def prompt(self, text: str) -> "ClaudeLog":
         """What a person asks."""
         return self._add("user", {"role": "user", "content": text})
 
-    def answer(self, text: str = "", *, call: JsonObject | None = None, output: int = 5) -> "Talk":
+    def answer(self, text: str = "", *, call: JsonObject | None = None, output: int = 5) -> "ClaudeLog":
         """What the model says, and a call it makes."""
         number = len(self.records)
         blocks: list[JsonObject] = [{"type": "text", "text": text}] if text else []
@@ -45,12 +45,12 @@ class Talk:
         }
         return self._add("assistant", message, requestId=f"req_{self.session[:8]}_{self.agent}_{number}")
 
-    def result(self, call: str, content: str, **fields: object) -> "Talk":
+    def result(self, call: str, content: str, **fields: object) -> "ClaudeLog":
         """What a tool gives back."""
         block = {"type": "tool_result", "tool_use_id": call, "content": content}
         return self._add("user", {"role": "user", "content": [block]}, **fields)
 
-    def raw(self, **record: object) -> "Talk":
+    def raw(self, **record: object) -> "ClaudeLog":
         """Any record."""
         self.records.append(dict(record))
         return self
@@ -71,7 +71,7 @@ class Talk:
         with path.open("ab") as file:
             file.write(self.lines(start))
 
-    def _add(self, kind: str, message: JsonObject, **fields: object) -> "Talk":
+    def _add(self, kind: str, message: JsonObject, **fields: object) -> "ClaudeLog":
         number = len(self.records)
         uuid = f"{self.session[:8]}-{self.agent or 'main'}-{number}"
         self.records.append(
@@ -95,9 +95,9 @@ class Talk:
         return self
 
 
-def gardening(session: str = SESSION) -> Talk:
+def gardening(session: str = SESSION) -> ClaudeLog:
     """Two turns with a call each."""
-    talk = Talk(session)
+    talk = ClaudeLog(session)
     talk.prompt("Which beds need water?")
     talk.answer("I look.", call={"id": "toolu_1", "name": "Bash", "input": {"command": "beds --dry"}})
     talk.result("toolu_1", "north\nsouth", toolUseResult={"stdout": "north\nsouth", "stderr": ""})

@@ -25,7 +25,7 @@ from tests.importers.database_examples import (
     make_sqlite,
     mastra_message,
     mastra_thread,
-    said,
+    texts_of,
     v2,
 )
 from tests.store.emptying import in_empty_store, new_folder
@@ -71,7 +71,7 @@ async def test_every_system_is_read_in_its_order(
 ) -> None:
     source = make_sqlite(new_folder(tmp_path) / "foreign.db", tables)
     report = await import_rows(store, system, str(source))
-    assert {thread: await said(store, thread) for thread in threads} == threads
+    assert {thread: await texts_of(store, thread) for thread in threads} == threads
     count = sum(map(len, threads.values()))
     assert (report.threads, report.messages, report.new, report.failed) == (len(threads), count, count, 0)
     before = await everything(store)
@@ -161,7 +161,7 @@ async def test_new_rows_are_added(store: Store, hive: Path) -> None:
     add(hive, "mastra_messages", [mastra_message("late", 55, "Still there?")])
     report = await import_rows(store, "mastra", str(hive))
     assert (report.new, report.changed, report.unchanged) == (1, 0, 5)
-    assert (await said(store, "t1"))[-2:] == ["The other.", "Still there?"]
+    assert (await texts_of(store, "t1"))[-2:] == ["The other.", "Still there?"]
 
 
 async def test_changed_rows_are_updated_in_place(store: Store, hive: Path, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ async def test_changed_rows_are_updated_in_place(store: Store, hive: Path, tmp_p
     )
     report = await import_rows(store, "mastra", str(changed))
     assert (report.new, report.changed, report.unchanged) == (0, 1, 4)
-    assert (await said(store, "t1"))[:2] == ["Where is the hive?", "In the elm."]
+    assert (await texts_of(store, "t1"))[:2] == ["Where is the hive?", "In the elm."]
     thread = await store.threads.get("t1")
     assert thread is not None
     assert thread.title == "Hives"
@@ -233,7 +233,7 @@ async def test_a_dry_run_reports_and_writes_nothing(store: Store, hive: Path) ->
     add(hive, "mastra_messages", [mastra_message("late", 55)])
     again = await import_rows(store, "mastra", str(hive), dry_run=True)
     assert (again.new_threads, again.new, again.unchanged) == (0, 1, 5)
-    assert len(await said(store, "t1")) == 4
+    assert len(await texts_of(store, "t1")) == 4
 
 
 async def test_large_values_are_recognized(store: Store, tmp_path: Path) -> None:
@@ -253,15 +253,15 @@ async def test_large_values_are_recognized(store: Store, tmp_path: Path) -> None
 
 
 async def test_progress_is_reported_for_all_rows(store: Store, hive: Path) -> None:
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
 
-    def tell(done: int, total: int) -> None:
-        told.append((done, total))
+    def record_progress(done: int, total: int) -> None:
+        calls.append((done, total))
 
-    await import_rows(store, "mastra", str(hive), batch_size=2, progress=tell)
-    assert told[-1] == (5, 5)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert len(told) > 2
+    await import_rows(store, "mastra", str(hive), batch_size=2, progress=record_progress)
+    assert calls[-1] == (5, 5)
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+    assert len(calls) > 2
 
 
 # Owners
@@ -291,7 +291,7 @@ async def test_owners_with_the_same_thread_id_are_separate(store: Store, hive: P
         await import_rows(store, "mastra", str(hive), resource_id=owner)
     assert (await import_rows(store, "mastra", str(hive))).unchanged == 5
     for owner in ("eve", "mallory", "ada"):
-        assert len(await said(store, "t1", owner)) == 4
+        assert len(await texts_of(store, "t1", owner)) == 4
 
 
 async def test_a_message_with_another_owner_than_its_thread_is_reported(store: Store, tmp_path: Path) -> None:
@@ -315,8 +315,8 @@ async def test_messages_without_a_thread_get_one(store: Store, tmp_path: Path) -
     source = make_sqlite(tmp_path / "m.db", {"mastra_threads": [], "mastra_messages": rows})
     report = await import_rows(store, "mastra", str(source), batch_size=1)
     assert sorted(report.orphans) == ["gone", "mastra-without-thread"]
-    assert await said(store, "gone", "ada") == ["Lost.", "Lost too."]
-    assert await said(store, "mastra-without-thread") == ["Nowhere."]
+    assert await texts_of(store, "gone", "ada") == ["Lost.", "Lost too."]
+    assert await texts_of(store, "mastra-without-thread") == ["Nowhere."]
     thread = await store.threads.get("gone")
     assert thread is not None
     assert (thread.created_at, thread.updated_at) == (
@@ -336,7 +336,7 @@ async def test_a_thread_without_messages_is_kept(store: Store, tmp_path: Path) -
 
 
 BAD_ROWS: dict[str, tuple[JsonObject, str]] = {
-    "a role nobody knows": ({"role": "weather"}, "unknown role 'weather'"),
+    "an unknown role": ({"role": "weather"}, "unknown role 'weather'"),
     "no role": ({"role": None}, "role is null"),
     "an id that no database holds": ({"id": "nul\x00"}, "message id holds a NUL"),
 }
@@ -356,7 +356,7 @@ async def test_a_row_that_cannot_be_stored_does_not_stop_the_others(
     assert report.failures[0].table == "mastra_messages"
     assert report.failures[0].id == rows[1]["id"]
     assert reason in report.failures[0].reason
-    assert len(await said(store, "t1")) == 2
+    assert len(await texts_of(store, "t1")) == 2
 
 
 async def test_a_thread_that_cannot_be_stored_fails_with_its_messages(store: Store, tmp_path: Path) -> None:

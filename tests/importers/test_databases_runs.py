@@ -52,7 +52,7 @@ ROW: dict[str, str | int] = {
 }
 
 
-async def said(store: Store, thread: str = "a1") -> list[str]:
+async def texts_of(store: Store, thread: str = "a1") -> list[str]:
     return [
         text_of(one) for one in await store.messages.list(thread, MessageFilter(internal=False), limit=None)
     ]
@@ -74,7 +74,7 @@ async def test_the_log_of_an_agent_becomes_its_messages(tmp_path: Path, named: s
     async with open_store("memory:") as store:
         report = await import_rows(store, "smithers", source)
         assert not report.failures
-        assert await said(store) == ["Be brief.", "Bake bread", "Kneading.", "It is done."]
+        assert await texts_of(store) == ["Be brief.", "Bake bread", "Kneading.", "It is done."]
         messages = list(await store.messages.list("a1", MessageFilter(internal=False), limit=None))
         assert [type(part).__name__ for part in messages[2].content.parts][1:] == [
             "ReasoningPart",
@@ -108,7 +108,7 @@ async def test_without_its_log_an_agent_has_the_content_of_its_row(tmp_path: Pat
     source = agents(tmp_path / "smithers.db", ROW | {"log_path": "a1.log"})
     async with open_store("memory:") as store:
         report = await import_rows(store, "smithers", source)
-        assert await said(store) == ["Bake bread\nand cool it", "It is done."]
+        assert await texts_of(store) == ["Bake bread\nand cool it", "It is done."]
         assert any("agents[a1].logPath" in loss.path for loss in report.losses)
 
 

@@ -15,8 +15,8 @@ from partita.logs.files import find_logs
 from partita.store.connection import open_store
 from partita.store.store import Store
 
-from .log_files import SESSION, Talk, gardening
-from .test_logs import old, raw_of, talk_of, told
+from .log_files import SESSION, ClaudeLog, gardening
+from .test_logs import messages_of, raw_lines_of, set_old_mtime, without_seq
 
 PATIENCE = 60.0
 
@@ -33,20 +33,20 @@ with open(path, "ab", buffering=0) as file:
 """
 
 
-def long_talk() -> Talk:
-    talk = Talk()
+def long_session() -> ClaudeLog:
+    log = ClaudeLog()
     for number in range(12):
-        talk.prompt(f"Bed {number}: what grows there?")
+        log.prompt(f"Bed {number}: what grows there?")
         call = {"id": f"toolu_{number}", "name": "Bash", "input": {"command": f"bed {number}"}}
-        talk.answer("I look.", call=call)
-        talk.result(f"toolu_{number}", "beans — ünd peas " * 20)
-        talk.answer("Beans and peas.", output=number)
-    return talk
+        log.answer("I look.", call=call)
+        log.result(f"toolu_{number}", "beans — ünd peas " * 20)
+        log.answer("Beans and peas.", output=number)
+    return log
 
 
 async def until(store: Store, count: int) -> None:
     async with asyncio.timeout(PATIENCE):
-        while await store.threads.get(SESSION) is None or len(await talk_of(store)) < count:
+        while await store.threads.get(SESSION) is None or len(await messages_of(store)) < count:
             await asyncio.sleep(0.05)
 
 
@@ -63,7 +63,7 @@ async def test_a_cut_last_line_is_reported_unless_the_file_is_followed(tmp_path:
                 return [finding.what for each in report.unknown_records.values() for finding in each]
 
             assert await findings(followed=True) == []
-            old(path)  # the agent is gone
+            set_old_mtime(path)  # the agent is gone
             assert await findings(followed=True) == ["cut last line"]
             path.write_bytes(whole[:-20])
             assert await findings(followed=False) == ["cut last line"]
@@ -73,8 +73,8 @@ async def test_a_cut_last_line_is_reported_unless_the_file_is_followed(tmp_path:
 
 @pytest.mark.parametrize("polling", [False, True], ids=["events", "polling"])
 async def test_a_session_written_in_random_chunks_is_followed(tmp_path: Path, polling: bool) -> None:
-    talk = long_talk()
-    source = talk.write(tmp_path / "source")
+    log = long_session()
+    source = log.write(tmp_path / "source")
     folder = tmp_path / "projects" / "-work-garden"
     folder.mkdir(parents=True)
     path = folder / f"{SESSION}.jsonl"
@@ -97,16 +97,16 @@ async def test_a_session_written_in_random_chunks_is_followed(tmp_path: Path, po
         await writer.wait()
         await until(store, 36)
         async with asyncio.timeout(PATIENCE):
-            while await raw_of(store) != talk.lines():
+            while await raw_lines_of(store) != log.lines():
                 await asyncio.sleep(0.05)
         stop.set()
         await following
-        old(path)
+        set_old_mtime(path)
         await import_logs(store, find_logs([folder]).files, workers=Workers(1))
-        live = told(await talk_of(store))
+        live = without_seq(await messages_of(store))
     async with open_store(f"sqlite:///{tmp_path}/batch.db") as store:
         await import_logs(store, find_logs([folder]).files, workers=Workers(1))
-        assert told(await talk_of(store)) == live, f"seed {seed}"
+        assert without_seq(await messages_of(store)) == live, f"seed {seed}"
 
 
 async def test_files_that_are_created_later_are_followed(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ async def test_files_that_are_created_later_are_followed(tmp_path: Path) -> None
 def test_a_change_of_a_sub_agent_imports_its_session(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-work-garden"
     session = gardening().write(folder)
-    agent = Talk(agent="a1").prompt("Look.").write(folder / SESSION / "subagents", "agent-a1.jsonl")
+    agent = ClaudeLog(agent="a1").prompt("Look.").write(folder / SESSION / "subagents", "agent-a1.jsonl")
     other = gardening("77c1a1b6-55b1-4a4c-8c57-0f5f3b0f1c22").write(folder)
     assert {file.path for file in sessions_of([agent])} == {session, agent}
     assert {file.path for file in sessions_of([other, tmp_path / "gone.jsonl"])} == {other}

@@ -32,7 +32,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> list[Task]:
     return [Task(unit, Plan("new"), lite=True) for unit in found]
 
 
-def told(items: Iterator[ThreadRows | Outcome]) -> tuple[dict[str, list[str]], dict[str, tuple[str, ...]]]:
+def summary(items: Iterator[ThreadRows | Outcome]) -> tuple[dict[str, list[str]], dict[str, tuple[str, ...]]]:
     """The ids of messages by thread, and the problems by file."""
     messages: dict[str, list[str]] = {}
     problems: dict[str, tuple[str, ...]] = {}
@@ -46,9 +46,9 @@ def told(items: Iterator[ThreadRows | Outcome]) -> tuple[dict[str, list[str]], d
 
 def test_processes_give_the_results_of_reading_in_this_process(tasks: list[Task]) -> None:
     with Workers(3) as workers:
-        found = told(workers.read(tasks))
-        again = told(workers.read(tasks))
-    assert found == again == told(read_here(tasks))
+        found = summary(workers.read(tasks))
+        again = summary(workers.read(tasks))
+    assert found == again == summary(read_here(tasks))
 
 
 def test_a_process_that_is_killed_costs_one_file(tasks: list[Task]) -> None:
@@ -56,7 +56,7 @@ def test_a_process_that_is_killed_costs_one_file(tasks: list[Task]) -> None:
         items = workers.read(tasks)
         first = next(items)
         os.killpg(workers.processes[0].pid, signal.SIGKILL)
-        messages, problems = told(items)
+        messages, problems = summary(items)
     lost = {name for name, what in problems.items() if what}
     assert isinstance(first, ThreadRows)
     assert len(problems) == FILES
@@ -73,8 +73,8 @@ def test_without_processes_reading_is_done_in_this_process(
     nothing.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(nothing))
     with Workers(2) as workers:
-        found = told(workers.read(tasks))
-    assert found == told(read_here(tasks))
+        found = summary(workers.read(tasks))
+    assert found == summary(read_here(tasks))
 
 
 def test_without_fork_reading_is_done_in_this_process(
@@ -84,17 +84,17 @@ def test_without_fork_reading_is_done_in_this_process(
     with Workers(2) as workers:
         workers.start()
         assert workers.processes == []
-        assert told(workers.read(tasks)) == told(read_here(tasks))
+        assert summary(workers.read(tasks)) == summary(read_here(tasks))
 
 
 def test_processes_end_when_the_reader_stops(tasks: list[Task]) -> None:
     with Workers(2) as workers:
         items = workers.read(tasks)
         next(items)
-        crew = workers.processes[0]
-    assert crew.poll() is not None
+        worker = workers.processes[0]
+    assert worker.poll() is not None
     with pytest.raises(ProcessLookupError):
-        os.killpg(crew.pid, 0)
+        os.killpg(worker.pid, 0)
 
 
 def test_processes_import_nothing_from_the_folder_they_are_started_in(
@@ -103,6 +103,6 @@ def test_processes_import_nothing_from_the_folder_they_are_started_in(
     (tmp_path / "json.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nfrom _json import *\n")
     monkeypatch.chdir(tmp_path)
     with Workers(2) as workers:
-        found = told(workers.read(tasks[:5]))
+        found = summary(workers.read(tasks[:5]))
     assert not (tmp_path / "ran").exists()
-    assert found == told(read_here(tasks[:5]))
+    assert found == summary(read_here(tasks[:5]))

@@ -29,44 +29,44 @@ from tests.runtime.agent.models import Model, reply
 from tests.store.emptying import in_empty_store, new_folder
 from tests.tables import each_row
 
-from .log_files import SESSION, Talk, gardening
+from .log_files import SESSION, ClaudeLog, gardening
 
 OTHER = "77c1a1b6-55b1-4a4c-8c57-0f5f3b0f1c22"
 
 
-async def bring_in(store: Store, *paths: Path) -> LogImportReport:
+async def import_paths(store: Store, *paths: Path) -> LogImportReport:
     return await import_logs(store, find_logs(paths).files, workers=Workers(1))
 
 
-async def talk_of(store: Store, thread_id: str = SESSION) -> list[Message]:
+async def messages_of(store: Store, thread_id: str = SESSION) -> list[Message]:
     return list((await store.messages.list(thread_id, limit=None)).items)
 
 
-async def raw_of(store: Store, thread_id: str = SESSION) -> bytes:
-    """The lines of all runs of a thread, as they were."""
+async def raw_lines_of(store: Store, thread_id: str = SESSION) -> bytes:
+    """The raw lines of all runs of a thread."""
     found = (await store.runs.list(RunFilter(thread_id=thread_id), limit=100)).items
     runs = sorted(found, key=lambda run: int(run.id.rpartition("@")[2].rpartition(":")[2]))
     entries = [record for run in runs for record in await store.logs.read(run.id)]
     return b"".join((record.raw or b"") + b"\n" for record in entries)
 
 
-def told(messages: Iterable[Message]) -> list[Json]:
-    """Messages without the numbers that a store gives."""
+def without_seq(messages: Iterable[Message]) -> list[Json]:
+    """Messages as JSON without `seq`, which the store assigns."""
     plain: list[Json] = [to_json(message) for message in messages]
     for message in plain:
         message.pop("seq", None)
     return plain
 
 
-def old(path: Path) -> None:
-    """Make a file one that its agent has left."""
+def set_old_mtime(path: Path) -> None:
+    """Set an old modification time, as of a session that is not running."""
     os.utime(path, (path.stat().st_atime, 1_700_000_000))
 
 
 async def test_a_session_becomes_a_thread_with_messages_runs_and_costs(store: Store, tmp_path: Path) -> None:
     path = gardening().write(tmp_path)
-    old(path)
-    report = await bring_in(store, path)
+    set_old_mtime(path)
+    report = await import_paths(store, path)
     assert (report.files, report.read, report.counts.new_threads, report.failed) == (1, 1, 1, False)
     thread = await store.threads.get(SESSION)
     assert thread is not None
@@ -76,7 +76,7 @@ async def test_a_session_becomes_a_thread_with_messages_runs_and_costs(store: St
         "/home/ada/garden",
     )
     assert thread.metadata == {"sessionId": SESSION, "agentVersion": "2.1.98", "gitBranch": "main"}
-    messages = await talk_of(store)
+    messages = await messages_of(store)
     assert [text_of(message) for message in messages] == [
         "Which beds need water?",
         "I look.",
@@ -91,23 +91,23 @@ async def test_a_session_becomes_a_thread_with_messages_runs_and_costs(store: St
     assert {message.run_id for message in messages} == {run.id for run in runs}
     usage = await store.usage.of_thread(SESSION)
     assert (usage.responses, usage.output_tokens, usage.input_tokens) == (4, 20, 4 * 1110)
-    assert await raw_of(store) == gardening().lines()
+    assert await raw_lines_of(store) == gardening().lines()
 
 
 async def test_calls_have_their_times(store: Store, tmp_path: Path) -> None:
-    await bring_in(store, gardening().write(tmp_path))
+    await import_paths(store, gardening().write(tmp_path))
     calls = (await store.messages.find_parts(PartFilter(tool="Bash"))).items
     assert sorted(call.duration.total_seconds() for call in calls if call.duration) == [1, 1]
 
 
 async def test_importing_again_reads_nothing(store: Store, tmp_path: Path) -> None:
     path = gardening().write(tmp_path)
-    old(path)
-    await bring_in(store, path)
-    before = told(await talk_of(store))
-    report = await bring_in(store, path)
+    set_old_mtime(path)
+    await import_paths(store, path)
+    before = without_seq(await messages_of(store))
+    report = await import_paths(store, path)
     assert (report.files, report.read, tuple(report.counts)) == (1, 0, (0, 0, 0, 0))
-    assert told(await talk_of(store)) == before
+    assert without_seq(await messages_of(store)) == before
 
 
 @each_row("known", range(1, 8))
@@ -117,29 +117,29 @@ async def test_only_new_lines_are_read_with_the_same_result(store: Store, tmp_pa
     talk = gardening()
     path = folder / f"{SESSION}.jsonl"
     path.write_bytes(b"".join(talk.lines()[: len(talk.lines())].splitlines(keepends=True)[:known]))
-    old(path)
-    await bring_in(store, path)
+    set_old_mtime(path)
+    await import_paths(store, path)
     talk.append(path, known)
     os.utime(path, (1_700_000_100, 1_700_000_100))
-    report = await bring_in(store, path)
+    report = await import_paths(store, path)
     assert report.read == 1
     assert report.bytes <= len(talk.lines())
-    assert await raw_of(store) == talk.lines()
-    stored = told(await talk_of(store))
+    assert await raw_lines_of(store) == talk.lines()
+    stored = without_seq(await messages_of(store))
     once = folder / "once"
-    await bring_in(store, Talk_at(once, talk))
-    again = told(await talk_of(store, OTHER))
+    await import_paths(store, renamed_copy(once, talk))
+    again = without_seq(await messages_of(store, OTHER))
     assert _without_ids(stored) == _without_ids(again)
     usage, other = await store.usage.of_thread(SESSION), await store.usage.of_thread(OTHER)
     assert usage.output_tokens == other.output_tokens
 
 
-def Talk_at(folder: Path, talk: Talk) -> Path:  # reads as what it gives
-    """The same talk under another session's name, at rest."""
+def renamed_copy(folder: Path, talk: ClaudeLog) -> Path:
+    """Write the same log under another session id, as a session that is not running."""
     path = folder / f"{OTHER}.jsonl"
     folder.mkdir()
     path.write_bytes(talk.lines().replace(SESSION.encode(), OTHER.encode()))
-    old(path)
+    set_old_mtime(path)
     return path
 
 
@@ -154,14 +154,14 @@ async def test_many_small_imports_have_the_same_result(tmp_path: Path) -> None:
     async with open_store("memory:") as store:
         for end in range(1, len(data), 97):
             path.write_bytes(data[:end])
-            await bring_in(store, path)
+            await import_paths(store, path)
         path.write_bytes(data)
-        old(path)
-        await bring_in(store, path)
-        piecewise = told(await talk_of(store))
+        set_old_mtime(path)
+        await import_paths(store, path)
+        piecewise = without_seq(await messages_of(store))
     async with open_store("memory:") as store:
-        await bring_in(store, path)
-        assert told(await talk_of(store)) == piecewise
+        await import_paths(store, path)
+        assert without_seq(await messages_of(store)) == piecewise
 
 
 async def test_an_incomplete_line_is_imported_later(store: Store, tmp_path: Path) -> None:
@@ -170,55 +170,57 @@ async def test_an_incomplete_line_is_imported_later(store: Store, tmp_path: Path
     cut = data.rindex(b'"They are') + 5
     path = tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(data[:cut])
-    old(path)
-    report = await bring_in(store, path)
+    set_old_mtime(path)
+    report = await import_paths(store, path)
     assert [finding.what for finding in report.unknown_records[str(path)]] == ["cut last line"]
     path.write_bytes(data)
     os.utime(path, (1_700_000_100, 1_700_000_100))
-    await bring_in(store, path)
-    assert text_of((await talk_of(store))[-1]) == "They are watered."
-    assert await raw_of(store) == data
+    await import_paths(store, path)
+    assert text_of((await messages_of(store))[-1]) == "They are watered."
+    assert await raw_lines_of(store) == data
 
 
 async def test_open_calls_of_a_running_agent_are_completed_later(store: Store, tmp_path: Path) -> None:
-    talk = Talk().prompt("Look.").answer(call={"id": "toolu_9", "name": "Bash", "input": {"command": "ls"}})
+    talk = (
+        ClaudeLog().prompt("Look.").answer(call={"id": "toolu_9", "name": "Bash", "input": {"command": "ls"}})
+    )
     path = talk.write(tmp_path)
-    await bring_in(store, path)
+    await import_paths(store, path)
     assert await _state(store) == "input-available"
     assert [run.status for run in (await store.runs.list(RunFilter(thread_id=SESSION))).items] == ["running"]
-    old(path)
-    assert (await bring_in(store, path)).read == 1
+    set_old_mtime(path)
+    assert (await import_paths(store, path)).read == 1
     assert await _state(store) == "output-error"
-    assert (await bring_in(store, path)).read == 0
+    assert (await import_paths(store, path)).read == 0
 
 
 async def test_a_session_that_was_imported_just_now_is_continued_at_once(
     store: Store, tmp_path: Path
 ) -> None:
-    await bring_in(store, gardening().write(tmp_path))
+    await import_paths(store, gardening().write(tmp_path))
     first, *_ = (await store.runs.list(RunFilter(thread_id=SESSION))).items
     assert first.status == "running"
     async with partita.Session(store) as session:
         agent = partita.Agent(Model(reply("They grow."), reply("They bloom.")), session=session)
         await agent.start(SESSION, "And now?")
         assert text_of(await agent.run(SESSION, "And then?", busy="queue")) == "They bloom."
-    said = [text_of(message) for message in await talk_of(store)]
-    assert said[-4:] == ["And now?", "They grow.", "And then?", "They bloom."]
+    texts = [text_of(message) for message in await messages_of(store)]
+    assert texts[-4:] == ["And now?", "They grow.", "And then?", "They bloom."]
 
 
 async def _state(store: Store) -> str:
-    part = (await talk_of(store))[-1].content.parts[-1]
+    part = (await messages_of(store))[-1].content.parts[-1]
     assert isinstance(part, ToolCallPart)
     return part.state
 
 
 async def test_a_renamed_file_is_the_same_session(store: Store, tmp_path: Path) -> None:
     path = gardening().write(tmp_path / "a")
-    old(path)
-    await bring_in(store, path)
+    set_old_mtime(path)
+    await import_paths(store, path)
     (tmp_path / "b").mkdir()
     moved = path.rename(tmp_path / "b" / path.name)
-    report = await bring_in(store, tmp_path)
+    report = await import_paths(store, tmp_path)
     assert (report.read, tuple(report.counts)) == (0, (0, 0, 0, 0))
     assert [source.path for source in await store.sources.list()] == [str(moved)]
     assert await store.threads.count() == 1
@@ -227,24 +229,24 @@ async def test_a_renamed_file_is_the_same_session(store: Store, tmp_path: Path) 
 async def test_a_deleted_file_leaves_its_thread(store: Store, tmp_path: Path) -> None:
     path = gardening().write(tmp_path)
     other = gardening(OTHER).write(tmp_path)
-    await bring_in(store, tmp_path)
+    await import_paths(store, tmp_path)
     path.unlink()
-    report = await bring_in(store, tmp_path)
+    report = await import_paths(store, tmp_path)
     assert report.gone == 1
-    assert len(await talk_of(store)) == 6
+    assert len(await messages_of(store)) == 6
     assert other.exists()
 
 
 async def test_the_earlier_content_of_a_rewritten_file_is_kept(store: Store, tmp_path: Path) -> None:
     path = gardening().write(tmp_path)
-    old(path)
-    await bring_in(store, path)
-    path.write_bytes(Talk().prompt("Which beds need water?").answer("None, it has rained.").lines())
+    set_old_mtime(path)
+    await import_paths(store, path)
+    path.write_bytes(ClaudeLog().prompt("Which beds need water?").answer("None, it has rained.").lines())
     os.utime(path, (1_700_000_100, 1_700_000_100))
-    await bring_in(store, path)
+    await import_paths(store, path)
     everything = (await store.messages.list(SESSION, MessageFilter(branch="all"), limit=None)).items
     assert {text_of(message) for message in everything} >= {"None, it has rained.", "They are watered."}
-    assert gardening().lines() in await raw_of(store)
+    assert gardening().lines() in await raw_lines_of(store)
 
 
 async def test_a_broken_file_does_not_stop_the_others(store: Store, tmp_path: Path) -> None:
@@ -253,27 +255,27 @@ async def test_a_broken_file_does_not_stop_the_others(store: Store, tmp_path: Pa
     broken.write_bytes(b"".join([*data[:2], b'{"type": "user", "mess\n', *data[2:]]))
     gardening(OTHER).write(tmp_path)
     (tmp_path / "not-there").symlink_to(tmp_path / "nowhere.jsonl")
-    report = await bring_in(store, tmp_path)
+    report = await import_paths(store, tmp_path)
     assert report.counts.new_threads == 2
     (findings,) = report.unknown_records.values()
     assert [place.line for finding in findings for place in finding.positions] == [3]
-    assert len(await talk_of(store)) == len(await talk_of(store, OTHER)) == 6
+    assert len(await messages_of(store)) == len(await messages_of(store, OTHER)) == 6
 
 
 async def test_sub_agents_are_nested_under_their_calls(store: Store, tmp_path: Path) -> None:
-    main = Talk().prompt("Find the slugs.")
+    main = ClaudeLog().prompt("Find the slugs.")
     main.answer(call={"id": "toolu_5", "name": "Task", "input": {"prompt": "Look under the leaves."}})
     main.result("toolu_5", "Seven.", toolUseResult={"agentId": "a1", "status": "completed"})
     main.answer("There are seven slugs.")
-    inner = Talk(agent="a1").prompt("Look under the leaves.")
+    inner = ClaudeLog(agent="a1").prompt("Look under the leaves.")
     inner.answer(call={"id": "toolu_6", "name": "Grep", "input": {"pattern": "slug"}})
     inner.result("toolu_6", "7").answer("Seven.", output=40)
     path = main.write(tmp_path)
     inner.write(tmp_path / SESSION / "subagents", "agent-a1.jsonl")
-    await bring_in(store, tmp_path)
+    await import_paths(store, tmp_path)
     call = next(
         part
-        for message in await talk_of(store)
+        for message in await messages_of(store)
         for part in message.content.parts
         if isinstance(part, ToolCallPart)
     )
@@ -295,7 +297,7 @@ async def test_forks_are_counted_once(store: Store, tmp_path: Path) -> None:
     fork.write_bytes(
         gardening().lines().replace(b'"sessionId": "' + SESSION.encode(), b'"sessionId": "' + OTHER.encode())
     )
-    await bring_in(store, tmp_path)
+    await import_paths(store, tmp_path)
     assert await store.threads.count() == 2
     (total,) = await store.stats.totals(by=("total",))
     assert (total.responses, total.output_tokens) == (4, 20)
@@ -303,7 +305,7 @@ async def test_forks_are_counted_once(store: Store, tmp_path: Path) -> None:
 
 
 async def test_imported_messages_can_be_searched(store: Store, tmp_path: Path) -> None:
-    await bring_in(store, gardening().write(tmp_path))
+    await import_paths(store, gardening().write(tmp_path))
     assert [hit.title for hit in (await store.search("watered")).items] == ["Which beds need water?"]
     assert (await store.search("north south", SearchFilter(tool="Bash"))).items
 
@@ -326,7 +328,7 @@ async def test_progress_is_reported(store: Store, tmp_path: Path) -> None:
 
 
 async def test_several_processes_import_the_same(tmp_path: Path, store: Store) -> None:
-    big = Talk()
+    big = ClaudeLog()
     for number in range(300):
         big.prompt(f"Question {number}?").answer("x" * 20_000)
     big.write(tmp_path)
@@ -334,15 +336,15 @@ async def test_several_processes_import_the_same(tmp_path: Path, store: Store) -
     with Workers(2) as workers:
         report = await import_logs(store, find_logs([tmp_path]).files, workers=workers)
     assert (report.counts.new_threads, report.failed) == (2, False)
-    assert len(await talk_of(store)) == 600
-    assert await raw_of(store, OTHER) == gardening(OTHER).lines()
+    assert len(await messages_of(store)) == 600
+    assert await raw_lines_of(store, OTHER) == gardening(OTHER).lines()
 
 
 async def test_invalid_usage_does_not_stop_the_import(store: Store, tmp_path: Path) -> None:
     talk = gardening()
     talk.records[1]["message"]["usage"] = {"input_tokens": -5, "output_tokens": 2**70}
     talk.records[3]["message"]["usage"] = {"input_tokens": "many", "output_tokens": None}
-    report = await bring_in(store, talk.write(tmp_path))
+    report = await import_paths(store, talk.write(tmp_path))
     assert (report.counts.new_threads, report.failed) == (1, False)
 
 
@@ -376,9 +378,9 @@ async def test_sub_agents_of_gemini_are_nested_under_their_calls(store: Store, t
         {"id": "h1", "timestamp": time, "type": "user", "content": "Look under the leaves."},
         {"id": "h2", "timestamp": time, "type": "gemini", "content": "Seven.", "model": "gemini-3"},
     )
-    report = await bring_in(store, tmp_path)
+    report = await import_paths(store, tmp_path)
     assert (report.counts.new_threads, report.failed) == (1, False)
-    parts = [part for message in await talk_of(store, session) for part in message.content.parts]
+    parts = [part for message in await messages_of(store, session) for part in message.content.parts]
     (found,) = [part for part in parts if isinstance(part, ToolCallPart)]
     assert [text_of(child) for child in found.children if not child.internal] == [
         "Look under the leaves.",
@@ -387,38 +389,38 @@ async def test_sub_agents_of_gemini_are_nested_under_their_calls(store: Store, t
 
 
 def family(home: Path) -> tuple[Rollout, Rollout]:
-    """A session of Codex that has started an agent, both at rest."""
+    """A session of Codex that has started an agent; neither is running."""
     parent = codex_session().talk("Dig.", "Dug.")
     parent.begin("Find the slugs.")
     child = parent.agent(2)
-    parent.spawns(child, "c1")
+    parent.spawn(child, "c1")
     parent.answer("Seven slugs.").count(40)
     child.time += timedelta(seconds=3)
     child.talk("Look under the leaves.", "Seven.", 5)
-    old(parent.write(home))
-    old(child.write(home))
+    set_old_mtime(parent.write(home))
+    set_old_mtime(child.write(home))
     return parent, child
 
 
 async def state_of(store: Store, thread_id: str) -> tuple[object, ...]:
-    """All that a store has of a session, to be compared."""
+    """Everything that a store has of a session, for comparison."""
     usage = await store.usage.of_thread(thread_id)
     runs = (await store.runs.list(RunFilter(thread_id=thread_id), limit=100)).items
     lines = {run.id: [record.raw for record in await store.logs.read(run.id)] for run in runs}
-    messages = told(await talk_of(store, thread_id))
+    messages = without_seq(await messages_of(store, thread_id))
     return messages, usage, lines, await responses(store), await store.threads.count()
 
 
 async def responses(store: Store) -> int:
-    """How many responses are counted over all threads."""
+    """The number of responses in all threads."""
     return sum(stat.responses for stat in await store.stats.totals())
 
 
 async def test_sub_agents_of_codex_are_nested_under_their_calls(store: Store, tmp_path: Path) -> None:
     parent, child = family(tmp_path)
-    report = await bring_in(store, tmp_path)
+    report = await import_paths(store, tmp_path)
     assert (report.files, report.read, report.counts.new_threads, report.failed) == (2, 1, 1, False)
-    assert under(await talk_of(store, parent.thread), "c1") == ["Look under the leaves.", "Seven."]
+    assert under(await messages_of(store, parent.thread), "c1") == ["Look under the leaves.", "Seven."]
     usage = await store.usage.of_thread(parent.thread)
     assert (usage.responses, usage.output_tokens) == (3, 1 + 3 + 0)
     runs = (await store.runs.list(RunFilter(thread_id=parent.thread))).items
@@ -426,7 +428,7 @@ async def test_sub_agents_of_codex_are_nested_under_their_calls(store: Store, tm
     raw = b"".join((record.raw or b"") + b"\n" for record in await store.logs.read(run))
     assert (run, raw) == (f"{parent.thread}/{child.thread}@0", child.lines())
     before = await state_of(store, parent.thread)
-    report = await bring_in(store, tmp_path)
+    report = await import_paths(store, tmp_path)
     assert (report.files, report.read) == (2, 0)
     assert await state_of(store, parent.thread) == before
 
@@ -435,12 +437,12 @@ async def test_a_sub_agent_that_continues_after_its_session_is_a_change_of_it(
     store: Store, tmp_path: Path
 ) -> None:
     parent, child = family(tmp_path)
-    await bring_in(store, tmp_path)
+    await import_paths(store, tmp_path)
     child.talk("And under the pots.", "Two more.")
     child.write(tmp_path)
-    report = await bring_in(store, tmp_path)
+    report = await import_paths(store, tmp_path)
     assert (report.read, report.counts.new_threads) == (1, 0)
-    assert under(await talk_of(store, parent.thread), "c1")[2:] == ["And under the pots.", "Two more."]
+    assert under(await messages_of(store, parent.thread), "c1")[2:] == ["And under the pots.", "Two more."]
     assert (await store.usage.of_thread(parent.thread)).responses == 4
     assert await store.threads.count() == 1
 
@@ -461,11 +463,11 @@ async def test_the_order_of_files_does_not_change_the_result(
     parent, child = family(folder)
     paths = {"parent": path_of(folder, parent), "child": path_of(folder, child)}
     for names in order:
-        await bring_in(store, *(paths[name] for name in names))
+        await import_paths(store, *(paths[name] for name in names))
     async with open_store("memory:") as other:
-        await bring_in(other, folder)
+        await import_paths(other, folder)
         assert await state_of(store, parent.thread) == await state_of(other, parent.thread)
-    assert (await bring_in(store, *paths.values())).read == 0
+    assert (await import_paths(store, *paths.values())).read == 0
 
 
 def path_of(home: Path, rollout: Rollout) -> Path:
@@ -478,8 +480,8 @@ async def test_following_a_session_and_its_sub_agent_has_the_same_result(tmp_pat
     child.talk("And under the pots.", "Two more.")
     parent.talk("Thank you.", "You are welcome.")
     child.talk("And in the shed.", "None.")
-    old(parent.write(tmp_path))
-    old(child.write(tmp_path))
+    set_old_mtime(parent.write(tmp_path))
+    set_old_mtime(child.write(tmp_path))
     chance = Random(seed)
     live = tmp_path / "live"
     order = [(str(record["timestamp"]), one, record) for one in (parent, child) for record in one.records]
@@ -493,19 +495,21 @@ async def test_following_a_session_and_its_sub_agent_has_the_same_result(tmp_pat
             if chance.random() < 0.4:
                 await import_logs(store, sessions_of([path]), workers=Workers(1))
         for one in grown.values():
-            old(one.write(live))
-        await bring_in(store, live)
-        await bring_in(other, path_of(tmp_path / "sessions", parent), path_of(tmp_path / "sessions", child))
+            set_old_mtime(one.write(live))
+        await import_paths(store, live)
+        await import_paths(
+            other, path_of(tmp_path / "sessions", parent), path_of(tmp_path / "sessions", child)
+        )
         assert await state_of(store, parent.thread) == await state_of(other, parent.thread)
-        assert len(under(await talk_of(store, parent.thread), "c1")) == 6
+        assert len(under(await messages_of(store, parent.thread), "c1")) == 6
 
 
 async def test_a_thread_that_was_continued_here_is_kept(store: Store, tmp_path: Path) -> None:
     parent, child = family(tmp_path)
-    await bring_in(store, path_of(tmp_path, child))
+    await import_paths(store, path_of(tmp_path, child))
     await store.messages.save([UserMessage(id="mine", thread_id=child.thread, content="Mine.")])
-    await bring_in(store, tmp_path)
-    assert under(await talk_of(store, parent.thread), "c1") == ["Look under the leaves.", "Seven."]
+    await import_paths(store, tmp_path)
+    assert under(await messages_of(store, parent.thread), "c1") == ["Look under the leaves.", "Seven."]
     assert await store.threads.get(child.thread) is not None
     assert await responses(store) == 3
 
@@ -519,31 +523,31 @@ async def test_a_sub_agent_of_codex_that_no_call_claims_is_a_thread_beside_its_s
     child.begin("Look under the leaves.").answer("Seven.")
     paths = (parent.write(tmp_path), child.write(tmp_path))
     for path in paths:
-        await bring_in(store, tmp_path)
-        assert await store.threads.count() == 1  # a call may claim it yet, while either is at work
-        old(path)
-    await bring_in(store, tmp_path)
+        await import_paths(store, tmp_path)
+        assert await store.threads.count() == 1  # a call may still claim it while either is running
+        set_old_mtime(path)
+    await import_paths(store, tmp_path)
     beside = f"{parent.thread}/{child.thread}"
     thread = await store.threads.get(beside)
     assert thread is not None
     assert (thread.metadata or {})["parentThreadId"] == parent.thread
-    talk = [text_of(message) for message in await talk_of(store, beside) if not message.internal]
+    talk = [text_of(message) for message in await messages_of(store, beside) if not message.internal]
     assert talk == ["Look under the leaves.", "Seven."]
 
 
-async def test_a_sub_agents_file_that_comes_in_a_later_turn_is_under_its_call(
+async def test_a_sub_agents_file_that_appears_in_a_later_turn_is_nested_under_its_call(
     store: Store, tmp_path: Path
 ) -> None:
     parent, child = family(tmp_path)
     path_of(tmp_path, child).unlink()
     parent.talk("Thank you.", "You are welcome.")
-    old(parent.write(tmp_path))
-    await bring_in(store, tmp_path)
+    set_old_mtime(parent.write(tmp_path))
+    await import_paths(store, tmp_path)
     parent.talk("Rest now.", "I rest.")
-    old(parent.write(tmp_path))
-    old(child.write(tmp_path))
-    await bring_in(store, tmp_path)
-    assert under(await talk_of(store, parent.thread), "c1") == ["Look under the leaves.", "Seven."]
+    set_old_mtime(parent.write(tmp_path))
+    set_old_mtime(child.write(tmp_path))
+    await import_paths(store, tmp_path)
+    assert under(await messages_of(store, parent.thread), "c1") == ["Look under the leaves.", "Seven."]
     assert await store.threads.count() == 1
 
 
@@ -552,23 +556,25 @@ def write_lines(path: Path, *records: Json) -> None:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
-async def test_a_late_word_about_an_earlier_turn_is_understood(store: Store, tmp_path: Path) -> None:
-    talk = Talk().prompt("Dig.").answer(call={"id": "toolu_7", "name": "Bash", "input": {"command": "dig"}})
+async def test_a_late_result_of_an_earlier_turn_is_added_to_its_call(store: Store, tmp_path: Path) -> None:
+    talk = (
+        ClaudeLog().prompt("Dig.").answer(call={"id": "toolu_7", "name": "Bash", "input": {"command": "dig"}})
+    )
     talk.prompt("And sow.").answer("Sown.")
     path = talk.write(tmp_path)
-    old(path)
-    await bring_in(store, path)
+    set_old_mtime(path)
+    await import_paths(store, path)
     known = len(talk.records)
     talk.result("toolu_7", "dug")
     talk.append(path, known)
     os.utime(path, (1_700_000_100, 1_700_000_100))
-    report = await bring_in(store, path)
+    report = await import_paths(store, path)
     assert not report.unknown_records
     (call,) = [
         part
-        for message in await talk_of(store)
+        for message in await messages_of(store)
         for part in message.content.parts
         if isinstance(part, ToolCallPart)
     ]
     assert (call.state, call.output) == ("output-available", TextOutput("dug"))
-    assert await raw_of(store) == talk.lines()
+    assert await raw_lines_of(store) == talk.lines()

@@ -19,8 +19,8 @@ TOKENS: JsonObject = {"input": 100, "output": 5, "reasoning": 2, "cache": {"read
 MODEL: JsonObject = {"id": "claude-sonnet-4-5", "providerID": "anthropic"}
 
 
-def asked(id: str, words: str, at: int) -> JsonObject:
-    return {"id": id, "type": "user", "text": words, "time": {"created": at}}
+def asked(id: str, text: str, at: int) -> JsonObject:
+    return {"id": id, "type": "user", "text": text, "time": {"created": at}}
 
 
 def answered(id: str, at: int, *content: JsonObject) -> JsonObject:
@@ -63,13 +63,13 @@ async def statuses(store: Store, thread_id: str) -> set[str]:
     return {run.status for run in (await store.runs.list(RunFilter(thread_id=thread_id))).items}
 
 
-async def bring_in(store: Store, path: Path) -> LogImportReport:
+async def import_path(store: Store, path: Path) -> LogImportReport:
     return await import_logs(store, find_logs([path]).files, workers=Workers(1))
 
 
 async def test_a_session_of_version_2_with_its_sub_agent_under_the_call(store: Store, tmp_path: Path) -> None:
     path = orchard(tmp_path)
-    report = await bring_in(store, path)
+    report = await import_path(store, path)
     assert (report.counts.new_threads, report.failed, report.unknown_records) == (1, False, {})
     messages = (await store.messages.list("ses_top", limit=None)).items
     (call,) = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
@@ -81,25 +81,25 @@ async def test_a_session_of_version_2_with_its_sub_agent_under_the_call(store: S
     assert (thread.project, thread.agent) == ("/orchard", "opencode")
 
 
-async def test_what_is_new_in_a_database_is_brought_in(store: Store, tmp_path: Path) -> None:
+async def test_new_messages_in_a_database_are_imported(store: Store, tmp_path: Path) -> None:
     path = orchard(tmp_path)
-    await bring_in(store, path)
-    assert (await bring_in(store, path)).counts.new == 0
+    await import_path(store, path)
+    assert (await import_path(store, path)).counts.new == 0
     with closing(sqlite3.connect(path)) as database, database:
         data = dumps({"text": "Thank you", "time": {"created": 9000}}).decode()
         row = ("msg_9", "ses_top", "user", 90, 9000, 9000, data)
         database.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-    report = await bring_in(store, path)
+    report = await import_path(store, path)
     assert (report.counts.new, report.counts.new_threads) == (1, 0)
     last = (await store.messages.list("ses_top", limit=None)).items[-1]
     assert text_of(last) == "Thank you"
 
 
-async def test_a_sub_agent_that_no_call_names_is_a_thread_of_its_own(store: Store, tmp_path: Path) -> None:
+async def test_a_sub_agent_that_no_call_names_is_a_separate_thread(store: Store, tmp_path: Path) -> None:
     path = without_link(tmp_path)
-    assert (await bring_in(store, path)).counts.new_threads == 1
+    assert (await import_path(store, path)).counts.new_threads == 1
     os.utime(path, (0, 0))  # while its session was running, a call might still have named it
-    report = await bring_in(store, path)
+    report = await import_path(store, path)
     assert (report.counts.new_threads, report.failed) == (1, False)
     messages = (await store.messages.list("ses_top/ses_child", limit=None)).items
     assert [text_of(message) for message in messages] == ["Count", "Seven."]
@@ -110,10 +110,10 @@ async def test_a_session_stops_running_when_nothing_was_written_for_long(
 ) -> None:
     path = tmp_path / "opencode.db"
     add_second(path, "ses_1", asked("msg_1", "Count the pears", 2000))
-    await bring_in(store, path)
+    await import_path(store, path)
     assert "running" in await statuses(store, "ses_1")
     os.utime(path, (0, 0))
-    report = await bring_in(store, path)
+    report = await import_path(store, path)
     assert report.read == 1
     assert await statuses(store, "ses_1") == {"completed"}
-    assert (await bring_in(store, path)).read == 0
+    assert (await import_path(store, path)).read == 0

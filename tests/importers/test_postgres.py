@@ -15,7 +15,7 @@ from partita.importers.databases.importer import import_rows
 from partita.importers.databases.postgres_source import PostgresSource
 from partita.store.engines.location import locate
 from partita.store.store import Store
-from tests.importers.database_examples import everything, said, v2
+from tests.importers.database_examples import everything, texts_of, v2
 from tests.store.databases import with_database
 
 CODE = "00000000-0000-0000-0000-000000000001"
@@ -89,7 +89,7 @@ async def test_rows_are_read_in_order_and_repeatedly(store: Store, foreign: str)
     await fill(foreign, count=230)
     report = await import_rows(store, "mastra", foreign, batch_size=100)
     assert (report.new, report.failed, report.lost) == (230, 0, 0)
-    assert await said(store, "t1") == [f"Question {number}?" for number in range(1, 231)]
+    assert await texts_of(store, "t1") == [f"Question {number}?" for number in range(1, 231)]
     before = await everything(store)
     assert (await import_rows(store, "mastra", foreign)).unchanged == 230
     assert await everything(store) == before
@@ -112,7 +112,7 @@ async def test_rows_of_the_same_time_are_ordered_by_id(store: Store, foreign: st
     await fill(foreign)
     await execute(foreign, 'UPDATE mastra_messages SET "createdAtZ" = NULL, "createdAt" = now()')
     await import_rows(store, "mastra", foreign)
-    assert await said(store, "t1") == ["Question 3?", "Question 2?", "Question 1?"]
+    assert await texts_of(store, "t1") == ["Question 3?", "Question 2?", "Question 1?"]
 
 
 async def test_values_that_python_does_not_have_are_kept(store: Store, foreign: str) -> None:
@@ -129,8 +129,8 @@ async def test_values_that_python_does_not_have_are_kept(store: Store, foreign: 
     assert (await import_rows(store, "mastra", foreign)).new == 3
     thread = await store.threads.get("t1")
     assert thread is not None
-    told = (thread.metadata or {})["imported"]
-    assert told == {
+    imported = (thread.metadata or {})["imported"]
+    assert imported == {
         "from": "mastra",
         "metadata": deep,
         "score": 2.5,

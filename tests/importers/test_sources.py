@@ -24,7 +24,7 @@ from tests.importers.database_examples import (
     make_sqlite,
     mastra_message,
     mastra_thread,
-    said,
+    texts_of,
 )
 from tests.store.emptying import in_empty_store, new_folder
 from tests.tables import each_row
@@ -132,7 +132,7 @@ async def test_a_prefix_is_found(store: Store, tmp_path: Path) -> None:
     source = make_sqlite(tmp_path / "m.db", MASTRA, prefix="shop_")
     report = await import_rows(store, "mastra", str(source))
     assert report.tables == ("shop_mastra_messages", "shop_mastra_threads")
-    assert await said(store, "t1") == BEES
+    assert await texts_of(store, "t1") == BEES
 
 
 async def test_one_of_several_prefixes_is_chosen(store: Store, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ async def test_without_an_order_of_insertion_the_id_decides(store: Store, tmp_pa
     database.commit()
     database.close()
     await import_rows(store, "mastra", str(source))
-    assert await said(store, "t1") == [*BEES[:2], "The other.", "One of two at once."]
+    assert await texts_of(store, "t1") == [*BEES[:2], "The other.", "One of two at once."]
 
 
 async def test_times_are_compared_as_times(store: Store, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ async def test_times_are_compared_as_times(store: Store, tmp_path: Path) -> None
     ]
     source = make_sqlite(tmp_path / "m.db", {"mastra_threads": [mastra_thread()], "mastra_messages": rows})
     await import_rows(store, "mastra", str(source))
-    assert await said(store, "t1") == ["0", "1", "2", "3"]
+    assert await texts_of(store, "t1") == ["0", "1", "2", "3"]
 
 
 async def test_binary_json_and_broken_text_are_read(store: Store, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ async def test_binary_json_and_broken_text_are_read(store: Store, tmp_path: Path
     assert thread is not None
     assert thread.metadata == {"a": 1, "imported": {"from": "mastra"}}
     assert report.new + report.failed == 3
-    assert (await said(store, "t1"))[:2] == ["\udce9", "plain"]
+    assert (await texts_of(store, "t1"))[:2] == ["\udce9", "plain"]
 
 
 async def test_too_deep_nesting_is_reported(store: Store, tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ async def test_numbers_in_a_csv_are_numbers(store: Store, tmp_path: Path) -> Non
         writer.writeheader()
         writer.writerows(reversed(rows))
     await import_rows(store, "cherry", str(tmp_path / "session_messages.csv"))
-    assert await said(store, "s1") == ["Trim them?", "In June.", "Ok."]
+    assert await texts_of(store, "s1") == ["Trim them?", "In June.", "Ok."]
 
 
 async def test_a_field_may_be_very_long(store: Store, tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ async def test_a_field_may_be_very_long(store: Store, tmp_path: Path) -> None:
         writer.writeheader()
         writer.writerow(row)
     await import_rows(store, "mastra", str(tmp_path))
-    assert await said(store, "t1") == [text]
+    assert await texts_of(store, "t1") == [text]
 
 
 async def test_lines_that_are_not_rows_are_reported(store: Store, tmp_path: Path) -> None:
@@ -332,9 +332,9 @@ async def test_lines_that_are_not_rows_are_reported(store: Store, tmp_path: Path
     (tmp_path / "rows.jsonl").write_bytes(b"\n".join(lines))
     report = await import_rows(store, "mastra", str(tmp_path / "rows.jsonl"))
     assert (report.new, report.failed) == (2, 3)
-    told = [f"{one.id}: {one.reason}" for one in report.failures]
-    assert told[0].startswith("line 2: invalid JSON")
-    assert told[1:] == [
+    failures = [f"{one.id}: {one.reason}" for one in report.failures]
+    assert failures[0].startswith("line 2: invalid JSON")
+    assert failures[1:] == [
         "rows.jsonl line 3: a row is an object, found array",
         "rows.jsonl line 4: no table has these columns",
     ]
@@ -347,7 +347,7 @@ async def test_a_csv_row_of_another_width_is_reported(store: Store, tmp_path: Pa
     assert [str(one) for one in report.failures] == [
         "mastra_messages.csv line 3: 5 fields under a header of 4"
     ]
-    assert await said(store, "t1") == ["hello"]
+    assert await texts_of(store, "t1") == ["hello"]
 
 
 async def test_rows_without_an_id_get_one_from_their_position(store: Store, tmp_path: Path) -> None:

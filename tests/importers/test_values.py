@@ -65,7 +65,7 @@ def test_any_bytes_are_binary_json_or_refused(data: bytes) -> None:
         decode_jsonb(data)
 
 
-def test_depth_is_no_danger() -> None:
+def test_deep_nesting_is_not_an_error() -> None:
     depth = 5000
     data = b"".join(b"\xeb" + (5 * inside).to_bytes(4, "big") for inside in reversed(range(depth)))
     value = decode_jsonb(data)
@@ -131,7 +131,7 @@ MOMENTS: dict[str, tuple[Json, int | None]] = {
     "seconds": (1_772_000_000, 1_772_000_000 * SECOND),
     "nothing": (None, None),
     "a word": ("yesterday", None),
-    "bytes that are no text": (b"\xe9", None),
+    "bytes that are not text": (b"\xe9", None),
     "a number without end": ("9" * 400, None),
 }
 

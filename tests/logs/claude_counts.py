@@ -55,7 +55,7 @@ def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
     models = Counter(dict.fromkeys({_model(one) for one in real}, 0))
     for one in real:
         models[_model(one)] += _records(one)
-    again = [record for one in found for record in _again(one)]
+    again = [record for one in found for record in _duplicates(one)]
     for record in again:
         models[str(record["message"].get("model"))] += 1
     repeated = [block for record in again for block in record["message"].get("content", ())]
@@ -145,7 +145,7 @@ def _model(message: AssistantMessage) -> str:
 
 
 def _records(message: AssistantMessage) -> int:
-    """How many records an answer was made of: the first, and those whose envelopes stand with its parts."""
+    """The number of records of a response: the first, and those whose envelopes are kept with its parts."""
     return 1 + sum(AGENT in (_call_metadata(part) or {}) for part in message.parts)
 
 
@@ -156,8 +156,8 @@ def _call_metadata(part: object) -> JsonObject | None:
     return found if is_object(found) else None
 
 
-def _again(message: Message) -> Iterator[JsonObject]:
-    """Records of answers that the log holds twice: they changed nothing, and are kept."""
+def _duplicates(message: Message) -> Iterator[JsonObject]:
+    """Records of responses that the log has twice; the second one changes nothing and is kept."""
     for part in message.content.parts:
         record = part.data if isinstance(part, DataPart) and part.name == "claude-code-again" else None
         if is_object(record) and record.get("type") == "assistant" and is_object(record.get("message")):
@@ -174,7 +174,7 @@ def _anthropic(part: ReasoningPart) -> JsonObject:
 
 
 def _is_error(call: ToolCallPart) -> bool:
-    """Whether the log marks the result as an error: refusals and interruptions are marked so too."""
+    """Whether the log marks the result as an error: refusals and interruptions are marked as errors too."""
     if isinstance(call.output, ErrorTextOutput | ErrorJsonOutput):
         return True
     notes = (call.output.provider_metadata or {}).get("anthropic") if call.output else None

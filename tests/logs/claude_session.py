@@ -215,7 +215,7 @@ def stamp(time: datetime) -> str:
 
 
 def data_of(part: Part) -> Json:
-    """What a part of data holds."""
+    """The data of a data part."""
     assert isinstance(part, DataPart)
     return part.data
 
@@ -226,7 +226,7 @@ def lines_of(records: Iterable[Json]) -> bytes:
 
 
 class Reading(NamedTuple):
-    """What was read from a log."""
+    """The result of reading a log."""
 
     messages: list[Message]
     turns: list[Turn]
@@ -239,7 +239,7 @@ class Reading(NamedTuple):
 
     @property
     def prompts(self) -> list[UserMessage]:
-        """What people said."""
+        """The prompts of the user."""
         return [
             message
             for message in self.messages
@@ -257,7 +257,7 @@ class Reading(NamedTuple):
 
     @property
     def notes(self) -> list[DataPart]:
-        """What is no talk, and is kept."""
+        """Records that are not conversation, kept as data."""
         return [
             part
             for message in self.messages
@@ -268,7 +268,7 @@ class Reading(NamedTuple):
 
     @property
     def unknown_records(self) -> dict[str, list[int]]:
-        """What was not understood, and the lines of it."""
+        """The unknown records by description, each with its lines."""
         return {unknown.what: [one.line for one in unknown.positions] for unknown in self.log.unknown_records}
 
     @property
@@ -277,7 +277,7 @@ class Reading(NamedTuple):
 
     @property
     def parents(self) -> dict[str, str | None]:
-        """What each message follows, but for those that a reader does not see."""
+        """The parent of each visible message, skipping hidden ones."""
         shown = {message.id for message in self.messages if not message.internal}
         above = {message.id: message.parent_id for message in self.messages}
         return {id_: _nearest(above[id_], shown, above) for id_ in above if id_ in shown}
@@ -304,7 +304,7 @@ def read(
     state: JsonObject | None = None,
     log: LogReader | None = None,
 ) -> Reading:
-    """Read a log at once; or `live`: line by line, taking out at once what is whole."""
+    """Read a log at once; or `live`: line by line, taking complete messages after each line."""
     data = source.data if isinstance(source, Session) else source
     log = LogReader(log_format("claude-code-log"), SESSION, state=state) if log is None else log
     batches: list[Batch] = []

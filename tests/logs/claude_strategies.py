@@ -107,6 +107,6 @@ ANY: Values = st.one_of(
 
 @st.composite
 def any_record(draw: st.DrawFn) -> JsonObject:
-    """A record of any kind. (A function: a failure would tell all of the long strategy.)"""
+    """A record of any kind. (A function, so that a failure does not print the whole strategy.)"""
     record: JsonObject = draw(ANY)
     return record

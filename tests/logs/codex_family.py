@@ -10,13 +10,13 @@ from tests.formats.codex_examples import START, Script
 
 
 def id_at(time: datetime, number: int) -> str:
-    """An id that was made at a time."""
+    """An id created at a time."""
     stamp = f"{int(time.timestamp() * 1000):012x}"
     return f"{stamp[:8]}-{stamp[8:]}-7000-8000-{number:012d}"
 
 
 class Rollout(Script):
-    """A rollout of a thread of its own."""
+    """The rollout of one thread."""
 
     def __init__(self, number: int, start: datetime = START) -> None:
         super().__init__(start)
@@ -35,14 +35,14 @@ class Rollout(Script):
         self.start(turn).context(turn).prompt(prompt)
         return self
 
-    def spawns(self, child: "Rollout", call: str, **output: Json) -> "Rollout":
+    def spawn(self, child: "Rollout", call: str, **output: Json) -> "Rollout":
         """A call that starts an agent, with its output."""
         self.call(call, "spawn_agent", message="Go.")
         self.output(call, dumps(output or {"agent_id": child.thread}).decode())
         return self
 
     def agent(self, number: int, *, copies: bool = True, **fields: Json) -> "Rollout":
-        """A thread that this one starts now, with a copy of what was said until now."""
+        """A sub-agent started now, with a copy of the history so far."""
         child = Rollout(number, self.time)
         child.path = f"{self.path}/worker{number}"
         spawn = {"parent_thread_id": self.thread, "depth": 1, "agent_path": child.path}
@@ -81,7 +81,7 @@ def session(number: int = 1, start: datetime = START) -> Rollout:
 
 
 def under(messages: Iterable[Message], call: str) -> list[str]:
-    """What was said under a call, wherever it is."""
+    """The texts of the messages nested under a call, at any depth."""
     for part in calls_in(messages):
         if part.id == call:
             return [text_of(child) for child in part.children if not child.internal and text_of(child)]
@@ -99,5 +99,5 @@ def calls_in(messages: Iterable[Message]) -> list[ToolCallPart]:
 
 
 def completed(item: JsonObject) -> JsonObject:
-    """The fields of the event that brings an item."""
+    """The fields of an event that contains an item."""
     return {"item": item, "turn_id": "1"}

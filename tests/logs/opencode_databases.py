@@ -29,5 +29,13 @@ def add_second(path: Path, session: str, *records: JsonObject, parent: str | Non
         database.execute(f"INSERT INTO session_v2 VALUES ({', '.join('?' * len(row))})", row)
         for number, record in enumerate(records):
             data = dumps({key: record[key] for key in record if key not in ("id", "type", "sessionID")})
-            told = (record["id"], session, record["type"], number * 3, 2000, 3000 + number, data.decode())
-            database.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", told)
+            row_of_message = (
+                record["id"],
+                session,
+                record["type"],
+                number * 3,
+                2000,
+                3000 + number,
+                data.decode(),
+            )
+            database.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", row_of_message)

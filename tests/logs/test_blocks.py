@@ -52,7 +52,7 @@ def drained(blocks: Iterator[bytes]) -> tuple[bytes, str]:
 def test_a_log_is_read_from_an_offset(
     tmp_path: Path, pack: Callable[[bytes], bytes], name: str, offset: int
 ) -> None:
-    path = tmp_path / name  # the name says nothing
+    path = tmp_path / name  # the name does not show the compression
     path.write_bytes(packed_text(pack))
     assert b"".join(open_log(path, offset)) == TEXT[offset:]
     assert b"".join(open_log(str(path), offset)) == TEXT[offset:]
@@ -140,7 +140,7 @@ def test_a_file_without_permission_is_reported(tmp_path: Path, monkeypatch: pyte
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)  # whoever runs the tests may read everything
+    monkeypatch.setattr(Path, "open", refuse)  # the tests may run as a user that can read everything
     assert drained(open_log(tmp_path))[1] == (
         f"file may not be read (at {tmp_path}); hint: check its permissions"
     )

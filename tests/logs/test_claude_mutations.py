@@ -24,7 +24,7 @@ from tests.tables import each_row
 Records: TypeAlias = list[JsonObject]
 
 
-def said(message: Message) -> Json:
+def content_of(message: Message) -> Json:
     """The content of a message, without its position."""
     return _without_place(to_json(message))
 
@@ -46,13 +46,15 @@ def _is_notes(value: Json) -> bool:
     return is_object(value) and str(value.get("id")).startswith("notes-")
 
 
-def talk(reading: Reading) -> dict[str, Json]:
-    """What all messages say, but for notes: they are named by their place."""
-    return {id_: said(message) for id_, message in reading.by_id.items() if not id_.startswith("notes-")}
+def conversation(reading: Reading) -> dict[str, Json]:
+    """The content of all messages except notes, whose ids are positions."""
+    return {
+        id_: content_of(message) for id_, message in reading.by_id.items() if not id_.startswith("notes-")
+    }
 
 
-def full_conversation(reading: Reading) -> bytes:
-    """All that was read, in bytes."""
+def everything_read(reading: Reading) -> bytes:
+    """All messages that were read, including orphans, as bytes."""
     orphans = [message for messages in reading.log.builder.orphans().values() for message in messages]
     return dumps([to_json(message) for message in (*reading.messages, *orphans)])
 
@@ -74,7 +76,7 @@ def assert_sound(data: bytes) -> Reading:
     return reading
 
 
-# Lines that are dropped, told twice, in another order, garbled
+# Lines that are missing, repeated, reordered or damaged
 
 
 def touched(records: Records, number: int) -> set[str]:
@@ -105,9 +107,9 @@ LINES = len(rich().records)
 @each_row("number", range(LINES))
 def test_a_missing_line_loses_only_its_own_messages(number: int) -> None:
     records = rich().records
-    wanted = talk(read(lines_of(records)))
+    wanted = conversation(read(lines_of(records)))
     own = touched(records, number)
-    found = talk(assert_sound(lines_of(records[:number] + records[number + 1 :])))
+    found = conversation(assert_sound(lines_of(records[:number] + records[number + 1 :])))
     assert {id_: it for id_, it in found.items() if id_ not in own} == {
         id_: it for id_, it in wanted.items() if id_ not in own
     }
@@ -117,7 +119,7 @@ def test_a_missing_line_loses_only_its_own_messages(number: int) -> None:
 def test_a_repeated_line_changes_nothing(number: int) -> None:
     records = rich().records
     twice = assert_sound(lines_of([*records[: number + 1], *records[number:]]))
-    assert talk(twice) == talk(read(lines_of(records)))
+    assert conversation(twice) == conversation(read(lines_of(records)))
     assert len(twice.ledger) == len(read(lines_of(records)).ledger)
 
 
@@ -150,17 +152,17 @@ GARBLED: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@each_row("garble", GARBLED.values(), ids=GARBLED)
+@each_row("damage", GARBLED.values(), ids=GARBLED)
 @each_row("number", range(LINES))
 def test_a_damaged_line_is_reported_and_changes_no_other(
-    number: int, garble: Callable[[bytes], bytes]
+    number: int, damage: Callable[[bytes], bytes]
 ) -> None:
     records = rich().records
     lines = [dumps(record) for record in records]
-    wanted, own = talk(read(lines_of(records))), touched(records, number)
-    lines[number] = garble(lines[number])
+    wanted, own = conversation(read(lines_of(records))), touched(records, number)
+    lines[number] = damage(lines[number])
     reading = assert_sound(b"".join(line + b"\n" for line in lines))
-    found = talk(reading)
+    found = conversation(reading)
     assert {id_: found.get(id_) for id_ in wanted if id_ not in own} == {
         id_: it for id_, it in wanted.items() if id_ not in own
     }
@@ -199,7 +201,7 @@ def test_a_file_that_is_cut_at_any_byte_is_read_up_to_there(cut: int) -> None:
     done = [turn.id for turn in reading.turns[:-1]]
     for message in reading.messages:
         if message.run_id in done and not _has_open_agent(message):
-            assert said(message) == said(whole.by_id[message.id])
+            assert content_of(message) == content_of(whole.by_id[message.id])
 
 
 def _last_values(cut: int) -> Iterable[bytes]:
@@ -212,7 +214,7 @@ def _has_open_agent(message: Message) -> bool:
     return any(getattr(part, "children", ()) for part in message.content.parts)
 
 
-# Ids that say nonsense
+# Invalid ids
 
 
 @given(st.data())
@@ -225,10 +227,10 @@ def test_swapped_ids_make_no_cycles_and_lose_nothing(data: st.DataObject) -> Non
                 record[name] = value
     for number, record in enumerate(records):
         record["slug"] = f"kept-{number}-"
-    told = full_conversation(assert_sound(lines_of(records)))
+    everything = everything_read(assert_sound(lines_of(records)))
     for number, record in enumerate(records):
         if record["type"] != "progress":
-            assert f"kept-{number}-".encode() in told
+            assert f"kept-{number}-".encode() in everything
 
 
 @given(st.lists(st.sampled_from(["u-1", "u-2", "u-3"]), min_size=24, max_size=24))
@@ -239,7 +241,7 @@ def test_repeated_ids_make_no_cycles(ids: list[str]) -> None:
     assert_sound(lines_of(records))
 
 
-# Bytes that are no text
+# Bytes that are not text
 
 
 def test_invalid_utf_8_is_replaced_and_reported() -> None:
@@ -247,7 +249,7 @@ def test_invalid_utf_8_is_replaced_and_reported() -> None:
     reading = read(data.replace("\u00e9".encode(), b"\xe9"))
     assert text_of(reading.messages[0]) == "caf\ufffd!"
     assert reading.unknown_records == {NOT_UTF8: [1]}
-    assert full_conversation(reading)
+    assert everything_read(reading)
 
 
 def test_a_lone_surrogate_is_replaced_and_reported() -> None:
@@ -255,7 +257,7 @@ def test_a_lone_surrogate_is_replaced_and_reported() -> None:
     reading = read(data.replace(b"HERE", rb"\ud83d"))
     assert reading.calls["c1"].output == TextOutput("cut \ufffd")
     assert reading.unknown_records == {HALVES: [2]}
-    assert full_conversation(reading)
+    assert everything_read(reading)
 
 
 def test_a_huge_line_is_a_line() -> None:
@@ -274,20 +276,20 @@ def test_any_records_are_read_and_none_is_lost(records: Records) -> None:
     for number, record in enumerate(records):
         record["slug"] = f"kept-{number}-"
     reading = assert_sound(lines_of(records))
-    told = full_conversation(reading)
+    everything = everything_read(reading)
     for number, record in enumerate(records):
         if record.get("type") != "progress":
-            assert f"kept-{number}-".encode() in told, record
+            assert f"kept-{number}-".encode() in everything, record
 
 
 @given(st.lists(st.one_of(any_record(), json_values()), max_size=6))
 def test_values_between_records_do_not_change_the_conversation(values: list[Json]) -> None:
-    """Records of another session, with ids of their own, stand between: our messages say what they said."""
+    """Records of another session with different ids are inserted; the messages do not change."""
     records: list[Json] = list(rich("v").records)
-    wanted = talk(read(lines_of(records)))
+    wanted = conversation(read(lines_of(records)))
     for number, value in enumerate(values):
         records.insert(number * 5 + 2, value if not is_object(value) else {**value, "isSidechain": False})
-    found = talk(assert_sound(lines_of(records)))
+    found = conversation(assert_sound(lines_of(records)))
     assert wanted.items() <= found.items()
 
 

@@ -29,7 +29,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-SAID = ["Count the snails.", "Nine."]
+TEXTS = ["Count the snails.", "Nine."]
 
 
 def snails(parent: Rollout, number: int = 2, *, copies: bool = True) -> Rollout:
@@ -97,25 +97,25 @@ WAYS = {
     "the output names the thread": by_thread,
     "the output names the path": by_path,
     "the output is in blocks": by_blocks,
-    "an event tells": by_event,
-    "an event of activity tells": by_activity,
-    "an item tells": by_item,
-    "an item of activity tells": by_activity_item,
+    "by an event": by_event,
+    "by an event of activity": by_activity,
+    "by an item": by_item,
+    "by an item of activity": by_activity_item,
 }
 
 
-@pytest.mark.parametrize("tell", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("report", WAYS.values(), ids=WAYS)
 def test_a_sub_agent_is_nested_under_the_call_that_started_it(
-    tmp_path: Path, tell: Callable[[Rollout, Rollout], None]
+    tmp_path: Path, report: Callable[[Rollout, Rollout], None]
 ) -> None:
     parent = session().begin("Look after the garden.")
     parent.call("c1", "spawn_agent", message="Go.", task_name="worker2")
     child = snails(parent)
-    tell(parent, child)
+    report(parent, child)
     child.write(tmp_path)
     parent.answer("Nine snails.")
     log = parse_log_file(parent.write(tmp_path))
-    assert under(log.messages, "c1") == SAID
+    assert under(log.messages, "c1") == TEXTS
     assert not log.orphans
     assert not log.unknown_records
 
@@ -132,7 +132,7 @@ def test_a_call_without_an_output_is_found_by(tmp_path: Path, arguments: JsonObj
     parent.call("c0", "spawn_agent", message="Go.", task_name="other")
     parent.call("c1", "spawn_agent", message="Go.", **arguments)
     child.write(tmp_path)
-    assert under(parse_log_file(parent.write(tmp_path)).messages, "c1") == SAID
+    assert under(parse_log_file(parent.write(tmp_path)).messages, "c1") == TEXTS
 
 
 def garden(tmp_path: Path) -> tuple[Rollout, Rollout, Rollout, Path]:
@@ -140,13 +140,13 @@ def garden(tmp_path: Path) -> tuple[Rollout, Rollout, Rollout, Path]:
     parent = session().talk("Dig.", "Dug.")
     parent.begin("Look after the garden.")
     child = snails(parent)
-    parent.spawns(child, "c1")
+    parent.spawn(child, "c1")
     parent.answer("Nine snails.").count(40)
     child.begin("And the slugs.")
     grandchild = child.agent(3)
     grandchild.time += timedelta(seconds=3)
     grandchild.talk("Count the slugs.", "Four.")
-    child.spawns(grandchild, "c2")
+    child.spawn(grandchild, "c2")
     child.answer("Four slugs.").count(60)
     child.write(tmp_path)
     grandchild.write(tmp_path)
@@ -156,7 +156,7 @@ def garden(tmp_path: Path) -> tuple[Rollout, Rollout, Rollout, Path]:
 def test_sub_agents_have_sub_agents(tmp_path: Path) -> None:
     _, child, grandchild, path = garden(tmp_path)
     log = parse_log_file(path)
-    assert under(log.messages, "c1") == [*SAID, "And the slugs.", "Four slugs."]
+    assert under(log.messages, "c1") == [*TEXTS, "And the slugs.", "Four slugs."]
     assert under(log.messages, "c2") == ["Count the slugs.", "Four."]
     assert {part.id for part in calls_in(log.messages)} == {"c1", "c2"}
     assert {file.name for file in agent_files(CODEX, path)} == {child.thread, grandchild.thread}
@@ -203,7 +203,7 @@ def test_a_sub_agent_read_alone_is_a_session_with_a_parent(tmp_path: Path) -> No
 
 def test_a_call_without_the_file_of_its_agent_is_an_ordinary_call(tmp_path: Path) -> None:
     parent = session().begin("Go.")
-    parent.spawns(parent.agent(2), "c1").spawns(parent.agent(3), "c2", task_name="/root/worker3")
+    parent.spawn(parent.agent(2), "c1").spawn(parent.agent(3), "c2", task_name="/root/worker3")
     parent.call("c3", "spawn_agent", message="Go.").output("c3", "no more agents")
     log = parse_log_file(parent.write(tmp_path))
     assert [part.children for part in calls_in(log.messages)] == [(), (), ()]
@@ -213,10 +213,10 @@ def test_a_call_without_the_file_of_its_agent_is_an_ordinary_call(tmp_path: Path
 def test_an_agent_that_two_calls_name_is_under_the_first(tmp_path: Path) -> None:
     parent = session().begin("Go.")
     child = snails(parent)
-    parent.spawns(child, "c1").spawns(child, "c2")
+    parent.spawn(child, "c1").spawn(child, "c2")
     child.write(tmp_path)
     log = parse_log_file(parent.write(tmp_path))
-    assert (under(log.messages, "c1"), under(log.messages, "c2")) == (SAID, [])
+    assert (under(log.messages, "c1"), under(log.messages, "c2")) == (TEXTS, [])
 
 
 def test_two_agents_with_the_same_path_are_under_their_calls(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_two_agents_with_the_same_path_are_under_their_calls(tmp_path: Path) -> 
         child = parent.agent(number, copies=False)
         child.records[0]["payload"]["source"]["subagent"]["thread_spawn"]["agent_path"] = "/root/twin"
         child.talk(f"Go {number}.", "Gone.").write(tmp_path)
-        parent.spawns(child, call, task_name="/root/twin")
+        parent.spawn(child, call, task_name="/root/twin")
     log = parse_log_file(parent.write(tmp_path))
     assert (under(log.messages, "c1")[0], under(log.messages, "c2")[0]) == ("Go 2.", "Go 3.")
 
@@ -239,7 +239,7 @@ def test_a_late_output_of_a_copied_call_is_counted(tmp_path: Path) -> None:
     parent.output("c0", "files").call("c1", "spawn_agent")
     parent.output("c1", dumps({"agent_id": child.thread}).decode())
     log = parse_log_file(parent.write(tmp_path))
-    assert under(log.messages, "c1") == SAID
+    assert under(log.messages, "c1") == TEXTS
     assert [finding.what for finding in log.unknown_records] == ["an output of a call that was copied"]
 
 
@@ -249,24 +249,24 @@ def test_a_late_output_of_a_copied_call_is_counted(tmp_path: Path) -> None:
 def test_sub_agents_of_the_next_day_and_compressed_ones_are_found(tmp_path: Path) -> None:
     parent = session().begin("Go.")
     first = snails(parent)
-    parent.spawns(first, "c1")
+    parent.spawn(first, "c1")
     parent.time += timedelta(days=1)
     second = snails(parent, 3)
-    parent.spawns(second, "c2")
+    parent.spawn(second, "c2")
     packed = first.write(tmp_path)
     packed.with_suffix(".jsonl.zst").write_bytes(zstd.compress(packed.read_bytes()))
     packed.unlink()
     second.write(tmp_path)
     log = parse_log_file(parent.write(tmp_path))
-    assert (under(log.messages, "c1"), under(log.messages, "c2")) == (SAID, SAID)
+    assert (under(log.messages, "c1"), under(log.messages, "c2")) == (TEXTS, TEXTS)
 
 
 def test_files_that_were_copied_elsewhere_are_found_beside_each_other(tmp_path: Path) -> None:
     parent = session().begin("Go.")
     child = snails(parent)
     child.write_to(tmp_path)
-    log = parse_log_file(parent.spawns(child, "c1").write_to(tmp_path))
-    assert under(log.messages, "c1") == SAID
+    log = parse_log_file(parent.spawn(child, "c1").write_to(tmp_path))
+    assert under(log.messages, "c1") == TEXTS
 
 
 def test_only_headers_of_files_from_the_days_of_the_session_are_read(tmp_path: Path) -> None:
@@ -356,20 +356,20 @@ def test_a_thread_with_two_rollouts_has_a_sub_agent_in_the_one_that_started_it(t
     later = path.with_name(f"rollout-{parent.time:%Y-%m-%dT%H-%M-%S}-{parent.thread}_{'0' * 36}.jsonl")
     parent.begin("Go.")
     child = snails(parent)
-    later.write_bytes(parent.spawns(child, "c1").lines())
+    later.write_bytes(parent.spawn(child, "c1").lines())
     child.write(tmp_path)
     units = {unit.session.path: len(unit.agents) for unit in units_of(find_logs([tmp_path]).files)}
     assert units == {path: 0, later: 1}
 
 
 PARENTS: dict[str, tuple[dict[str, str | None], str]] = {
-    "nobody": ({"a": None}, "a"),
-    "one that is not there": ({"a": "x"}, "a"),
+    "no parent": ({"a": None}, "a"),
+    "a missing parent": ({"a": "x"}, "a"),
     "the top": ({"a": "b", "b": "c", "c": None}, "c"),
-    "the last that is there": ({"a": "b", "b": "x"}, "b"),
+    "the last existing parent": ({"a": "b", "b": "x"}, "b"),
     "itself": ({"a": "a"}, "a"),
-    "one that works for it": ({"a": "b", "b": "a"}, "a"),
-    "some that work for each other": ({"a": "b", "b": "c", "c": "b"}, "a"),
+    "its own child": ({"a": "b", "b": "a"}, "a"),
+    "a cycle above it": ({"a": "b", "b": "c", "c": "b"}, "a"),
 }
 
 
@@ -382,11 +382,15 @@ def test_many_sub_agents_below_each_other_are_all_read(tmp_path: Path) -> None:
     parent = root = session().begin("Go.")
     for number in range(2, 42):
         child = parent.agent(number, copies=False).begin(f"Go {number}.")
-        parent.spawns(child, f"c{number}")
+        parent.spawn(child, f"c{number}")
         if parent is not root:
             parent.write(tmp_path)
         parent = child
     parent.write(tmp_path)
     log = parse_log_file(root.write(tmp_path))
-    told = [*log.messages, *(message for messages in log.orphans.values() for message in messages)]
-    assert [under(told, f"c{number}")[:1] for number in (2, 20, 41)] == [["Go 2."], ["Go 20."], ["Go 41."]]
+    messages = [*log.messages, *(message for orphans in log.orphans.values() for message in orphans)]
+    assert [under(messages, f"c{number}")[:1] for number in (2, 20, 41)] == [
+        ["Go 2."],
+        ["Go 20."],
+        ["Go 41."],
+    ]

@@ -23,14 +23,14 @@ def line(**members: Json) -> JsonObject:
     return {"parentUuid": None, "isSidechain": False, "uuid": "u", "sessionId": ONE} | members
 
 
-SAID: JsonObject = {"role": "user", "content": "hello"}
+MESSAGE: JsonObject = {"role": "user", "content": "hello"}
 SNAPSHOT: JsonObject = {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}
 ANSWER: JsonObject = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
 
 FORMATS: dict[str, tuple[list[Json], str]] = {
-    "a prompt of Claude Code": ([line(type="user", message=SAID)], "claude-code-log"),
+    "a prompt of Claude Code": ([line(type="user", message=MESSAGE)], "claude-code-log"),
     "a summary before the talk": (
-        [{"type": "summary", "summary": "s", "leafUuid": "l"}, line(type="user", message=SAID)],
+        [{"type": "summary", "summary": "s", "leafUuid": "l"}, line(type="user", message=MESSAGE)],
         "claude-code-log",
     ),
     "a summary only": ([{"type": "summary", "summary": "s", "leafUuid": "l"}], "claude-code-log"),
@@ -48,7 +48,7 @@ FORMATS: dict[str, tuple[list[Json], str]] = {
         "claude-code-stream",
     ),
     "a prompt in the stream": (
-        [{"type": "user", "message": SAID, "session_id": "s", "parent_tool_use_id": None}],
+        [{"type": "user", "message": MESSAGE, "session_id": "s", "parent_tool_use_id": None}],
         "claude-code-stream",
     ),
     "a delta in the stream": (
@@ -135,7 +135,7 @@ OTHERS: dict[str, list[Json]] = {
     "nothing": [],
     "no objects": [1, "x", None, [], [{"type": "thread.started", "thread_id": "t"}]],
     "an empty object": [{}],
-    "messages of an API": [SAID, {"role": "assistant", "content": "x", "tool_calls": []}],
+    "messages of an API": [MESSAGE, {"role": "assistant", "content": "x", "tool_calls": []}],
     "items of an API": [
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}
     ],
@@ -150,7 +150,7 @@ OTHERS: dict[str, list[Json]] = {
     "what Amp prints": [{"type": "system", "subtype": "init", "session_id": "T-1", "tools": []}],
     "Pi": [
         {"type": "session", "version": 3, "id": "a", "timestamp": NOON, "cwd": "/"},
-        {"type": "message", "id": "b", "parentId": None, "timestamp": NOON, "message": SAID},
+        {"type": "message", "id": "b", "parentId": None, "timestamp": NOON, "message": MESSAGE},
     ],
     "Qwen Code": [
         {"uuid": "u", "parentUuid": None, "sessionId": ONE, "type": "user", "message": {"parts": []}},
@@ -210,7 +210,7 @@ def test_the_file_name_decides_if_records_are_ambiguous(
 
 
 def test_the_sign_with_the_highest_confidence_is_used() -> None:
-    values: list[Json] = [SNAPSHOT, line(type="user", message=SAID)]
+    values: list[Json] = [SNAPSHOT, line(type="user", message=MESSAGE)]
     assert detect(values[:1]) == DetectedLog("claude-code", "claude-code-log", 0.9, "records about a session")
     assert detect(values) == DetectedLog("claude-code", "claude-code-log", 1.0, "lines chained by parentUuid")
 
@@ -271,7 +271,7 @@ def test_no_more_values_than_needed_are_parsed() -> None:
 LONG = "x" * (2 * WINDOW)
 CUT: dict[str, tuple[bytes, str]] = {
     "a first line longer than the window": (
-        dumps(line(type="user", message=SAID | {"content": LONG})) + b"\n",
+        dumps(line(type="user", message=MESSAGE | {"content": LONG})) + b"\n",
         "claude-code-log",
     ),
     "a document on one line": (

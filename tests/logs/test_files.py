@@ -263,16 +263,16 @@ def test_everything_discovered_is_watched(tmp_path: Path) -> None:
         assert any(file.path.is_relative_to(root) for root in watched), file
 
 
-NOBODY = 65534
+OTHER_USER = 65534
 
 
 @contextmanager
-def as_nobody() -> Generator[None]:
+def as_other_user() -> Generator[None]:
     """Without the rights of root, to whom nothing is forbidden."""
     if sys.platform == "win32" or os.geteuid() != 0:
         yield
         return
-    os.seteuid(NOBODY)
+    os.seteuid(OTHER_USER)
     try:
         yield
     finally:
@@ -288,7 +288,7 @@ def test_a_folder_without_permission_is_reported() -> None:
         closed = home / ".codex" / "sessions"
         closed.chmod(0)
         try:
-            with as_nobody():
+            with as_other_user():
                 problems: list[PartitaError] = []
                 found = discover(home=home, environment={}, report=problems.append)
                 expansion = find_logs([home])

@@ -33,7 +33,7 @@ SCANS: dict[str, tuple[bytes, State, int]] = {
     "a string cut by another record": (b'{"a":"cut{"type":1}', State.BROKEN, 11),
     "a leading zero": (b"[01]", State.BROKEN, 2),
     "single quotes": (b"{'a':1}", State.BROKEN, 1),
-    "a key that is no string": (b"{1:2}", State.BROKEN, 1),
+    "a key that is not a string": (b"{1:2}", State.BROKEN, 1),
     "deeper than any parser goes": (b"[" * 20_000 + b"]" * 20_000 + b"]", State.WHOLE, 40_000),
 }
 

@@ -34,7 +34,7 @@ from tests.tables import each_row
 
 # Real logs with counted truth, where a folder with them lies beside the repository.
 
-Told: TypeAlias = tuple[int, bytes, Json, str | None]
+Fields: TypeAlias = tuple[int, bytes, Json, str | None]
 
 
 def read(data: bytes, *, longest: int = MAX_LENGTH, cuts: tuple[int, ...] = ()) -> list[Line]:
@@ -44,11 +44,11 @@ def read(data: bytes, *, longest: int = MAX_LENGTH, cuts: tuple[int, ...] = ()) 
     return lines + reader.finish()
 
 
-def told(lines: list[Line]) -> list[Told]:
+def fields_of(lines: list[Line]) -> list[Fields]:
     return [(line.number, line.raw, line.value, line.problem) for line in lines]
 
 
-FILES: dict[str, tuple[bytes, list[Told]]] = {
+FILES: dict[str, tuple[bytes, list[Fields]]] = {
     "nothing": (b"", []),
     "blank lines are counted": (
         b'\n \t\r\n{"a":1}\n\n2\n',
@@ -161,8 +161,8 @@ FILES: dict[str, tuple[bytes, list[Told]]] = {
 
 
 @each_row(("data", "lines"), FILES.values(), ids=FILES)
-def test_lines(data: bytes, lines: list[Told]) -> None:
-    assert told(read(data)) == lines
+def test_lines(data: bytes, lines: list[Fields]) -> None:
+    assert fields_of(read(data)) == lines
 
 
 def test_a_line_has_its_position() -> None:
@@ -216,7 +216,7 @@ def test_reading_continues_between_the_parts_of_a_line() -> None:
     assert (reader.offset, reader.number) == (4, 1)
 
 
-LONG: dict[str, tuple[bytes, list[Told]]] = {
+LONG: dict[str, tuple[bytes, list[Fields]]] = {
     "just short enough": (b'"abcdef"\n1\n', [(1, b'"abcdef"', "abcdef", None), (2, b"1", 1, None)]),
     "one byte too long": (
         b'"abcdefg"\n1\n',
@@ -245,8 +245,8 @@ LONG: dict[str, tuple[bytes, list[Told]]] = {
 
 @each_row("piece", [1, 3, 100])
 @each_row(("data", "lines"), LONG.values(), ids=LONG)
-def test_a_line_that_is_too_long_is_split(data: bytes, lines: list[Told], piece: int) -> None:
-    assert told(read(data, longest=8, cuts=tuple(range(0, len(data), piece)))) == lines
+def test_a_line_that_is_too_long_is_split(data: bytes, lines: list[Fields], piece: int) -> None:
+    assert fields_of(read(data, longest=8, cuts=tuple(range(0, len(data), piece)))) == lines
 
 
 def test_a_huge_line_in_small_pieces() -> None:
@@ -317,7 +317,7 @@ def test_continuing_between_lines_gives_the_same_lines(data: bytes, stop: int) -
     reader = LineReader()
     before = list(islice(reader.feed(data), stop))
     offset, number = reader.offset, reader.number
-    assert told(before) == told(read(data))[: len(before)]
+    assert fields_of(before) == fields_of(read(data))[: len(before)]
     if not offset or data[:offset].endswith(b"\n"):  # inside a line, less is known of it
         resumed = LineReader(offset, number)
         assert [*before, *resumed.feed(data[offset:]), *resumed.finish()] == read(data)
@@ -344,7 +344,7 @@ def test_a_damaged_line_changes_no_other_line(raws: list[bytes], data: st.DataOb
     whole = read(b"".join(raw + b"\n" for raw in raws))
     lines = read(b"".join(raw + b"\n" for raw in [*raws[:place], bad, *raws[place + 1 :]]))
     others = [line for line in lines if line.number != place + 1]
-    assert told(others) == told(whole[:place] + whole[place + 1 :])
+    assert fields_of(others) == fields_of(whole[:place] + whole[place + 1 :])
     pieces = [line for line in lines if line.number == place + 1]
     assert b"".join(line.raw for line in pieces) == (bad if bad.strip() else b"")
     assert all(line.problem or line.value == loads(bad) for line in pieces)

@@ -22,7 +22,7 @@ INFO: JsonObject = {
     "projectID": "p1",
     "parentID": "ses_0",
     "directory": "/work",
-    "title": "Mend the fence",
+    "title": "Repair the fence",
     "version": "1.2.20",
     "time": {"created": 1000, "updated": 9000},
     "summary": {"additions": 2, "deletions": 1, "files": 1},
@@ -92,14 +92,14 @@ def in_database(root: Path) -> Path:
     with closing(sqlite3.connect(path)) as database, database:
         database.executescript(SCHEMA)
         database.execute(
-            "INSERT INTO session VALUES ('ses_1', 'p1', 'ses_0', '/work', 'Mend the fence', '1.2.20', NULL,"
+            "INSERT INTO session VALUES ('ses_1', 'p1', 'ses_0', '/work', 'Repair the fence', '1.2.20', NULL,"
             """ 2, 1, 1, '{"messageID":"msg_9"}', 1000, 9000, NULL)"""
         )
         for message in MESSAGES:
             info = message["info"]
             at = info["time"]["created"]
-            told = (info["id"], "ses_1", at, at, without_ids(info))
-            database.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", told)
+            row = (info["id"], "ses_1", at, at, without_ids(info))
+            database.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", row)
             for part in message["parts"]:
                 row = (part["id"], info["id"], "ses_1", at, at, without_ids(part))
                 database.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", row)

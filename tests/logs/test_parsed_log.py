@@ -29,7 +29,7 @@ def write(folder: Path, session: Session, name: str = f"{SESSION}.jsonl") -> Pat
     return path
 
 
-def helper(agent: str, prompt: str = "look", mark: str | None = None) -> Session:
+def sub_agent(agent: str, prompt: str = "look", mark: str | None = None) -> Session:
     """A sub-agent's own file."""
     session = Session(mark=mark or agent, agent=agent).prompt(prompt, parent=None)
     return (
@@ -39,15 +39,15 @@ def helper(agent: str, prompt: str = "look", mark: str | None = None) -> Session
     )
 
 
-def asking(call: str = "t1", prompt: str = "look", **structured: Json) -> Session:
+def with_task(call: str = "t1", prompt: str = "look", **structured: Json) -> Session:
     """A conversation with a sub-agent, and further turns."""
     session = Session().prompt("Bake").answer(calls=[task(call, prompt)])
     fields: JsonObject = {"toolUseResult": structured} if structured else {}
     return session.result(call, "ok", **fields).answer(text="Good.").turn("And now?").turn("And then?")
 
 
-def told_under(messages: tuple[Message, ...], call: str) -> list[str]:
-    """What a sub-agent said, by the call above it."""
+def texts_under(messages: tuple[Message, ...], call: str) -> list[str]:
+    """The texts of the sub-agent under a call."""
     (found,) = [it.part for it in extract_tool_calls(messages) if it.id == call]
     return [text_of(child) for child in found.children if text_of(child)]
 
@@ -113,33 +113,36 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_a_sub_agents_file_is_found_where_versions_put_it(tmp_path: Path, place: str) -> None:
-    path = write(tmp_path, asking(status="completed", agentId="a1"))
-    file = write(tmp_path, helper("a1"), place)
+    path = write(tmp_path, with_task(status="completed", agentId="a1"))
+    file = write(tmp_path, sub_agent("a1"), place)
     if file.suffix == ".gz":
         file.write_bytes(gzip.compress(file.read_bytes()))
     log = parse_log_file(path)
-    assert told_under(log.messages, "t1") == ["look", "a1 is done"]
+    assert texts_under(log.messages, "t1") == ["look", "a1 is done"]
     assert not log.orphans
     assert not log.unknown_records
 
 
 def test_files_of_other_sessions_in_the_folder_are_ignored(tmp_path: Path) -> None:
-    path = write(tmp_path, asking(agentId="a1"))
-    other = helper("a2")
+    path = write(tmp_path, with_task(agentId="a1"))
+    other = sub_agent("a2")
     for record in other.records:
         record["sessionId"] = "another"
     write(tmp_path, other, "agent-a2.jsonl")
-    write(tmp_path, helper("a1"), "agent-a1.jsonl")
+    write(tmp_path, sub_agent("a1"), "agent-a1.jsonl")
     assert [file.name for file in agent_files(CLAUDE, path)] == ["a1"]
     assert not parse_log_file(path).orphans
 
 
 LINKS: dict[str, tuple[Session, JsonObject | None]] = {
-    "the sidecar names the call": (asking(), {"agentType": "baker", "toolUseId": "t1"}),
-    "the result names the agent": (asking(agentId="a1"), None),
-    "the result names an agent that was only started": (asking(status="async_launched", agentId="a1"), None),
-    "the prompt is the call's": (asking(prompt=" look\n"), None),
-    "a sidecar that says nothing": (asking(), {"agentType": "baker"}),
+    "the sidecar names the call": (with_task(), {"agentType": "baker", "toolUseId": "t1"}),
+    "the result names the agent": (with_task(agentId="a1"), None),
+    "the result names an agent that was only started": (
+        with_task(status="async_launched", agentId="a1"),
+        None,
+    ),
+    "the prompt is the call's": (with_task(prompt=" look\n"), None),
+    "a sidecar without the call": (with_task(), {"agentType": "baker"}),
 }
 
 
@@ -148,11 +151,11 @@ def test_a_sub_agent_is_linked_to_its_call(
     tmp_path: Path, session: Session, sidecar: JsonObject | None
 ) -> None:
     path = write(tmp_path, session)
-    file = write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
+    file = write(tmp_path, sub_agent("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
     if sidecar is not None:
         file.with_name("agent-a1.meta.json").write_bytes(dumps(sidecar))
     log = parse_log_file(path)
-    assert told_under(log.messages, "t1") == ["look", "a1 is done"]
+    assert texts_under(log.messages, "t1") == ["look", "a1 is done"]
     assert not log.orphans
 
 
@@ -160,48 +163,48 @@ def test_two_sub_agents_with_the_same_prompt_are_under_two_calls(tmp_path: Path)
     session = Session().prompt("Bake").answer(calls=[task("t1", "look"), task("t2", "look")])
     path = write(tmp_path, session.result("t1").result("t2").answer(text="Both.").turn("Go on"))
     for name in ("a1", "a2"):
-        write(tmp_path, helper(name), f"agent-{name}.jsonl")
+        write(tmp_path, sub_agent(name), f"agent-{name}.jsonl")
     log = parse_log_file(path)
-    assert told_under(log.messages, "t1") == ["look", "a1 is done"]
-    assert told_under(log.messages, "t2") == ["look", "a2 is done"]
+    assert texts_under(log.messages, "t1") == ["look", "a1 is done"]
+    assert texts_under(log.messages, "t2") == ["look", "a2 is done"]
 
 
 def test_a_call_that_never_ended_has_its_sub_agent_too(tmp_path: Path) -> None:
     path = write(tmp_path, Session().prompt("Bake").answer(calls=[task("t1", "look")]).turn("Killed?"))
-    write(tmp_path, helper("a1"), "agent-a1.jsonl")
+    write(tmp_path, sub_agent("a1"), "agent-a1.jsonl")
     log = parse_log_file(path)
-    assert told_under(log.messages, "t1") == ["look", "a1 is done"]
+    assert texts_under(log.messages, "t1") == ["look", "a1 is done"]
     assert not log.orphans
 
 
 def test_sub_agents_of_sub_agents_have_files_too(tmp_path: Path) -> None:
-    path = write(tmp_path, asking(agentId="a1"))
+    path = write(tmp_path, with_task(agentId="a1"))
     outer = Session(mark="a1", agent="a1").prompt("look", parent=None).answer(calls=[task("t2", "deeper")])
     outer.result("t2", toolUseResult={"agentId": "a2"}).answer(text="a1 is done")
     inner = Session(mark="a2", agent="a2").prompt("deeper", parent=None).answer(calls=[task("t3", "deepest")])
     write(tmp_path, outer, f"{SESSION}/subagents/agent-a1.jsonl")
     write(tmp_path, inner.result("t3").answer(text="a2 is done"), f"{SESSION}/subagents/agent-a2.jsonl")
-    write(tmp_path, helper("a3", "deepest"), f"{SESSION}/subagents/agent-a3.jsonl")
+    write(tmp_path, sub_agent("a3", "deepest"), f"{SESSION}/subagents/agent-a3.jsonl")
     log = parse_log_file(path)
-    assert told_under(log.messages, "t2") == ["deeper", "a2 is done"]
-    assert told_under(log.messages, "t3") == ["deepest", "a3 is done"]
+    assert texts_under(log.messages, "t2") == ["deeper", "a2 is done"]
+    assert texts_under(log.messages, "t3") == ["deepest", "a3 is done"]
     paths = {call.id: call.path for call in extract_tool_calls(log.messages)}
     assert paths == {"t1": (), "t2": ("t1",), "t3": ("t1", "t2"), "a3-c1": ("t1", "t2", "t3")}
 
 
 def test_a_sub_agent_without_a_call_is_an_orphan(tmp_path: Path) -> None:
-    path = write(tmp_path, asking(prompt="something else"))
-    write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
+    path = write(tmp_path, with_task(prompt="something else"))
+    write(tmp_path, sub_agent("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
     log = parse_log_file(path)
     assert [text_of(message) for message in log.orphans["a1"] if text_of(message)] == ["look", "a1 is done"]
 
 
 def test_the_file_of_a_sub_agent_wins_over_its_progress(tmp_path: Path) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look")])
-    for record in helper("a1", mark="p").records[:2]:
+    for record in sub_agent("a1", mark="p").records[:2]:
         session.progress("t1", "agent_progress", agentId="a1", message=record)
     path = write(tmp_path, session.result("t1").answer(text="Good."))
-    write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
+    write(tmp_path, sub_agent("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
     messages = parse_log_file(path).messages
     (call,) = [it.part for it in extract_tool_calls(messages) if it.id == "t1"]
     assert [child.id for child in call.children] == ["a1-1", "msg-a1-1", "msg-a1-2"]
@@ -212,21 +215,21 @@ def test_the_file_of_a_sub_agent_wins_over_its_progress(tmp_path: Path) -> None:
 
 BAD_FILES: dict[str, tuple[bytes, str]] = {
     "cut, compressed": (
-        gzip.compress(helper("a1").data)[:-20],
+        gzip.compress(sub_agent("a1").data)[:-20],
         "the file of a sub-agent that cannot be read",
     ),
     "the result has no call right before it": (
-        lines_of(helper("a1").result("gone").records),
+        lines_of(sub_agent("a1").result("gone").records),
         "the result has no call right before it",
     ),
-    "a line that is not an object": (helper("a1").data + b"7\n", "a line that is not an object"),
-    "a line that is no JSON": (helper("a1").data + b"oops\n", "not JSON"),
+    "a line that is not an object": (sub_agent("a1").data + b"7\n", "a line that is not an object"),
+    "a line that is not JSON": (sub_agent("a1").data + b"oops\n", "not JSON"),
 }
 
 
 @pytest.mark.parametrize(("data", "what"), BAD_FILES.values(), ids=BAD_FILES)
 def test_problems_of_the_file_of_a_sub_agent_are_reported(tmp_path: Path, data: bytes, what: str) -> None:
-    path = write(tmp_path, asking(agentId="a1"))
+    path = write(tmp_path, with_task(agentId="a1"))
     ending = ".jsonl.gz" if data.startswith(b"\x1f\x8b") else ".jsonl"
     file = write(tmp_path, Session(), f"{SESSION}/subagents/agent-a1{ending}")
     file.write_bytes(data)
@@ -239,19 +242,21 @@ def test_problems_of_the_file_of_a_sub_agent_are_reported(tmp_path: Path, data: 
     "data", [b"{", b"[1]", b"\xff", b"[" * 5000], ids=["cut", "a list", "no text", "deep"]
 )
 def test_an_unreadable_sidecar_is_ignored(tmp_path: Path, data: bytes) -> None:
-    path = write(tmp_path, asking(agentId="a1"))
-    file = write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
+    path = write(tmp_path, with_task(agentId="a1"))
+    file = write(tmp_path, sub_agent("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
     file.with_name("agent-a1.meta.json").write_bytes(data)
-    assert told_under(parse_log_file(path).messages, "t1") == ["look", "a1 is done"]
+    assert texts_under(parse_log_file(path).messages, "t1") == ["look", "a1 is done"]
 
 
 def test_continuing_does_not_read_earlier_sub_agents_a_second_time(tmp_path: Path) -> None:
     session = (
-        asking(agentId="a1").answer(calls=[task("t2", "see")]).result("t2", toolUseResult={"agentId": "a2"})
+        with_task(agentId="a1")
+        .answer(calls=[task("t2", "see")])
+        .result("t2", toolUseResult={"agentId": "a2"})
     )
     path = write(tmp_path, session)
     for name in ("a1", "a2", "a3"):
-        write(tmp_path, helper(name), f"{SESSION}/subagents/agent-{name}.jsonl")
+        write(tmp_path, sub_agent(name), f"{SESSION}/subagents/agent-{name}.jsonl")
 
     def reading_from(state: JsonObject | None) -> LogReader:
         reading = LogReader(CLAUDE, SESSION, state=state, agents=agent_files(CLAUDE, path))
@@ -266,7 +271,7 @@ def test_continuing_does_not_read_earlier_sub_agents_a_second_time(tmp_path: Pat
     first.finish()
     rest = reading_from(state)
     messages = tuple(rest.finish().messages)
-    assert told_under(messages, "t2") == ["look", "a2 is done"]
+    assert texts_under(messages, "t2") == ["look", "a2 is done"]
     assert list(rest.builder.orphans()) == list(first.builder.orphans()) == ["a3"]
 
 
@@ -338,7 +343,7 @@ async def test_a_stream_may_arrive_in_single_bytes(tmp_path: Path) -> None:
         message
         async for message in parse_log_stream(pieces_of(data, list(range(len(data)))), name="session-1.json")
     ]
-    assert found == []  # it is no document yet, and no lines
+    assert found == []  # neither a document nor lines yet
 
 
 async def test_a_stream_yields_messages_before_it_ends() -> None:
@@ -488,8 +493,8 @@ async def test_a_broken_chain_of_parents_is_reported(
     log = parse_log_file(write(tmp_path, session))
     found = [(finding.what, [place.line for place in finding.positions]) for finding in log.unknown_records]
     assert found == expected
-    said = [text_of(message) for message in log.messages if text_of(message)]
-    assert set(said) == {f"prompt {record['uuid']}" for record in session.records}
+    texts = [text_of(message) for message in log.messages if text_of(message)]
+    assert set(texts) == {f"prompt {record['uuid']}" for record in session.records}
     stream = parse_log_stream(pieces_of(session.data, [50]), format="claude-code-log")
     async for _ in stream:
         pass
@@ -497,8 +502,8 @@ async def test_a_broken_chain_of_parents_is_reported(
 
 
 def test_a_broken_chain_in_a_sub_agent_is_reported_with_its_name(tmp_path: Path) -> None:
-    path = write(tmp_path, asking(agentId="a1"))
-    file = write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
+    path = write(tmp_path, with_task(agentId="a1"))
+    file = write(tmp_path, sub_agent("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"parentUuid":"a1-2"', b'"parentUuid":"gone"'))
     (finding,) = parse_log_file(path).unknown_records
     assert finding.what == "missing parent"
@@ -508,8 +513,8 @@ def test_a_broken_chain_in_a_sub_agent_is_reported_with_its_name(tmp_path: Path)
 
 def test_the_agent_that_compacts_a_session_may_follow_its_records(tmp_path: Path) -> None:
     agent = "acompact-1"
-    path = write(tmp_path, asking(agentId=agent))
-    file = write(tmp_path, helper(agent), f"{SESSION}/subagents/agent-{agent}.jsonl")
+    path = write(tmp_path, with_task(agentId=agent))
+    file = write(tmp_path, sub_agent(agent), f"{SESSION}/subagents/agent-{agent}.jsonl")
     file.write_bytes(file.read_bytes().replace(f'"parentUuid":"{agent}-2"'.encode(), b'"parentUuid":"gone"'))
     assert b'"gone"' in file.read_bytes()
     assert not parse_log_file(path).unknown_records
@@ -646,7 +651,7 @@ def test_calls_of_messages_are_listed_with_those_of_sub_agents(tmp_path: Path) -
     session = Session().prompt("Bake").answer(calls=[use("c1"), task("t1", "look"), use("c2")])
     session.result("c1", "warm").result("c2", "no heat", error=True)
     path = write(tmp_path, session.result("t1", toolUseResult={"agentId": "a1"}).answer(calls=[use("c3")]))
-    write(tmp_path, helper("a1"), "agent-a1.jsonl")
+    write(tmp_path, sub_agent("a1"), "agent-a1.jsonl")
     calls = list(extract_tool_calls(parse_log_file(path)))
     assert [(call.id, call.name, call.path) for call in calls] == [
         ("c1", "Oven", ()),

@@ -23,7 +23,9 @@ def usage(input: int = 0, output: int = 0, **fields: Any) -> Usage:
     return Usage(input_tokens=input, output_tokens=output, **fields)
 
 
-def claude(plain: int, output: int, *, read: int = 0, minutes: int = 0, hour: int = 0, **said: Any) -> Usage:
+def claude(
+    plain: int, output: int, *, read: int = 0, minutes: int = 0, hour: int = 0, **fields: Any
+) -> Usage:
     """Tokens as Claude counts them: three disjoint kinds of input, and how long caches were to last."""
     raw: JsonObject = {
         "input_tokens": plain,
@@ -31,7 +33,7 @@ def claude(plain: int, output: int, *, read: int = 0, minutes: int = 0, hour: in
         "cache_creation_input_tokens": minutes + hour,
         "cache_creation": {"ephemeral_5m_input_tokens": minutes, "ephemeral_1h_input_tokens": hour},
         "output_tokens": output,
-        **said,
+        **fields,
     }
     return Usage(
         input_tokens=plain + read + minutes + hour,
@@ -241,13 +243,13 @@ def test_models_are_found_by_their_names(named: tuple[str, str | None]) -> None:
 UNPRICED: dict[str, tuple[str | None, str | None, Usage]] = {
     "no model": (None, "anthropic", usage(1, 1)),
     "an empty one": ("", None, usage(1, 1)),
-    "a model nobody knows": ("claude-nonsense-9", "anthropic", usage(1, 1)),
-    "a name that says nothing": ("opus", "anthropic", usage(1, 1)),
+    "an unknown model": ("claude-nonsense-9", "anthropic", usage(1, 1)),
+    "a name that is not specific": ("opus", "anthropic", usage(1, 1)),
     "words of the program itself": ("<synthetic>", "anthropic", usage(1, 1)),
-    "a model on one's own machine": ("deepseek-chat", "ollama", usage(1, 1)),
+    "a local model": ("deepseek-chat", "ollama", usage(1, 1)),
     "a model that charges by the hour": ("whisper-1", "openai", usage(1, 1)),
-    "a speed whose price nobody knows": (SONNET, "anthropic", claude(1, 1, speed="fast")),
-    "no tokens told": (SONNET, "anthropic", Usage(raw={"input_tokens": "many"})),
+    "a speed without a known price": (SONNET, "anthropic", claude(1, 1, speed="fast")),
+    "no token counts": (SONNET, "anthropic", Usage(raw={"input_tokens": "many"})),
 }
 
 
@@ -323,8 +325,8 @@ def test_costs_match_those_of_the_price_list(counts: tuple[int, ...], searches: 
     from genai_prices import calc_price
 
     plain, output, read, minutes, hour = counts
-    told = {"web_search_requests": searches}
-    used = claude(plain, output, read=read, minutes=minutes, hour=hour, server_tool_use=told)
+    raw = {"web_search_requests": searches}
+    used = claude(plain, output, read=read, minutes=minutes, hour=hour, server_tool_use=raw)
     theirs = calc_price(
         ListUsage(
             input_tokens=used.input_tokens,

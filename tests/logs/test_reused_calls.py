@@ -13,7 +13,7 @@ import partita.logs
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message, ToolCallPart
 from partita.types.parts import InterruptedOutput, StepStartPart, TextOutput
-from tests.importers.log_files import SESSION, Talk
+from tests.importers.log_files import SESSION, ClaudeLog
 from tests.tables import each_row
 
 THREAD = "019a2b3c-4d5e-7f80-9a1b-2c3d4e5f6071"
@@ -27,7 +27,7 @@ def stamped(records: Sequence[JsonObject]) -> bytes:
 
 
 def claude_code() -> bytes:
-    talk = Talk()
+    talk = ClaudeLog()
     for turn in TURNS:
         talk.prompt(f"Look {turn}")
         talk.answer(call={"id": "call_0", "name": "ls", "input": {"path": str(turn)}})
@@ -40,10 +40,10 @@ def claude_code() -> bytes:
 def codex(*, events: bool) -> bytes:
     records: list[JsonObject] = [{"type": "session_meta", "payload": {"id": THREAD, "cwd": "/garden"}}]
     for turn in TURNS:
-        said = {"type": "input_text", "text": f"Look {turn}"}
+        prompt = {"type": "input_text", "text": f"Look {turn}"}
         given = json.dumps({"path": str(turn)})
         items: list[JsonObject] = [
-            {"type": "message", "role": "user", "content": [said]},
+            {"type": "message", "role": "user", "content": [prompt]},
             {"type": "function_call", "name": "ls", "arguments": given, "call_id": "call_0"},
             {"type": "function_call_output", "call_id": "call_0", "output": f"found {turn}"},
             {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done"}]},
@@ -52,8 +52,8 @@ def codex(*, events: bool) -> bytes:
             del items[2]
         records += [{"type": "response_item", "payload": item} for item in items]
         if events:
-            told = {"type": "user_message", "message": f"Look {turn}"}
-            records.insert(-len(items) + 1, {"type": "event_msg", "payload": told})
+            texts = {"type": "user_message", "message": f"Look {turn}"}
+            records.insert(-len(items) + 1, {"type": "event_msg", "payload": texts})
     return stamped(records)
 
 
@@ -220,10 +220,10 @@ TEXTS: dict[str, list[str | None]] = {
 }
 
 
-@each_row("told", TEXTS.values(), ids=TEXTS)
-def test_a_response_without_an_id_begins_a_step_after_a_result(told: list[str | None]) -> None:
+@each_row("texts", TEXTS.values(), ids=TEXTS)
+def test_a_response_without_an_id_begins_a_step_after_a_result(texts: list[str | None]) -> None:
     events: list[JsonObject] = []
-    for number, text in enumerate(told):
+    for number, text in enumerate(texts):
         blocks: list[JsonObject] = [{"type": "text", "text": text}]
         if text is None:
             blocks = [{"type": "tool_use", "id": f"c{number}", "name": "ls", "input": {}}]
@@ -238,4 +238,4 @@ def test_a_response_without_an_id_begins_a_step_after_a_result(told: list[str | 
         for chunk in decoder.feed(event):
             fold.feed(chunk)
     steps = [part for part in fold.snapshot().parts if isinstance(part, StepStartPart)]
-    assert len(steps) == told.count(None) + 1
+    assert len(steps) == texts.count(None) + 1

@@ -25,8 +25,8 @@ COUNTED: dict[str, int] = {
 """Formats whose files are counted, and how many fields of the truth each has at least."""
 
 NOT_COUNTED = {
-    # What another program printed about a session, with records in it: the truth finds no line that is one,
-    # the reader finds some, and takes them for what was printed live.
+    # The output of another program about a session, with records in it: the truth counts no line as a
+    # record; the reader finds some and reads them as a live stream.
     "claude-code/malformed/pretty-printed-not-jsonl.jsonl",
 }
 
@@ -48,7 +48,7 @@ FINDINGS: dict[str, dict[str, int]] = {
         "on one line with something that is not a record": 6,
         "value over several lines": 50,
     },
-    # Arguments that somebody blacked out before publishing; they are kept as the texts they are.
+    # Arguments that were masked before publishing; they are kept as texts.
     "codex/sessions/2026/02/23/rollout-2026-02-23T12-41-04-019c8a4d-8f45-7010-8b5d-7fad920aa6f9.jsonl": {
         "arguments of a call that are not JSON": 118,
     },
@@ -56,14 +56,14 @@ FINDINGS: dict[str, dict[str, int]] = {
         "arguments of a call that are not JSON": 1,
     },
 }
-"""All that is not understood in files of known agents."""
+"""All unknown records in files of known agents."""
 
 ORPHANS: dict[str, set[str]] = {
     # Sub-agents that only warm a cache.
     "f1772b66-e327-5e61-a8d6-a0f301c64058.jsonl": {"5e77e001"},
     "5ed31c36-bca8-40fd-8d24-f1a1f0af7901.jsonl": {"c3d572ee", "c63fe96c"},
     "7864f562-717b-4d70-a1cb-b588f7826a1a.jsonl": {"3ea04571", "b1f5d80e"},
-    # The sub-agent that compaction itself is.
+    # The sub-agent that runs the compaction.
     "258c7280-ae70-4798-800f-63464d01a85d.jsonl.gz": {"acompact-fffbd0"},
 }
 
@@ -71,46 +71,46 @@ UNKNOWN = ("claude-code/stream-json/control-protocol-tool-use.json", "codex/app-
 """Recordings of protocols, and agents that are not read."""
 
 
-def truth(folder: Path) -> JsonObject:
+def truth_of(folder: Path) -> JsonObject:
     return read_json(folder / "truth.json")
 
 
-def within(counts: Json, told: Json, where: str = "") -> Iterator[str]:
-    """Where counts are not what the truth says; it may say more."""
-    if is_object(counts) and is_object(told):
+def within(counts: Json, truth: Json, where: str = "") -> Iterator[str]:
+    """The counts that differ from the truth, which may have more members."""
+    if is_object(counts) and is_object(truth):
         for name, value in counts.items():
-            yield from within(value, told.get(name), f"{where}.{name}")
-    elif counts != told:
-        yield f"{where}: {counts!r} for {told!r}"
+            yield from within(value, truth.get(name), f"{where}.{name}")
+    elif counts != truth:
+        yield f"{where}: {counts!r} for {truth!r}"
 
 
 @each_row("folder", FOLDERS)
 @each_row("format", COUNTED)
 def test_the_counts_of_every_file_are_right(format: str, folder: Path) -> None:
     truths: JsonObject = {
-        name: told
-        for name, told in truth(folder)["files"].items()
-        if told["format"] == format and name not in NOT_COUNTED
+        name: truth
+        for name, truth in truth_of(folder)["files"].items()
+        if truth["format"] == format and name not in NOT_COUNTED
     }
     counts = log_counts([str(folder / name) for name in truths])
     wrong: dict[str, list[str]] = {}
-    for name, told in truths.items():
+    for name, truth in truths.items():
         found = counts["files"][str(folder / name)]
         assert len(found) >= COUNTED[format]
-        if differences := list(within(found, told)):
+        if differences := list(within(found, truth)):
             wrong[name] = differences
     assert truths
     assert not wrong
     if format == "claude-jsonl":
-        assert not list(within(counts["claude_totals"], truth(folder)["claude_totals"]))
+        assert not list(within(counts["claude_totals"], truth_of(folder)["claude_totals"]))
 
 
 @cache
 def parsed() -> dict[str, ParsedLog | None]:
-    """Every file, read; `None` for one whose format is unknown."""
+    """The log of every file; `None` if its format is unknown."""
     logs: dict[str, ParsedLog | None] = {}
     for folder in FOLDERS:
-        for name in truth(folder)["files"]:
+        for name in truth_of(folder)["files"]:
             path = folder / name
             if path.is_dir() or path.suffix == ".db":
                 continue  # storages are not read as files
@@ -152,8 +152,7 @@ def test_sub_agents_that_no_call_claims_are_known() -> None:
     assert orphans == {name: ORPHANS[name] for name in ORPHANS if name in known}
 
 
-def test_parents_are_there_and_above() -> None:
-    """Every message follows one that came before it, or none."""
+def test_parents_exist_and_come_before_their_children() -> None:
     for name, log in parsed().items():
         seen = {""}
         for message in log.messages if log else ():

@@ -26,21 +26,21 @@ PATIENCE = 60.0
 
 LONG = 10_000.0
 
-Heard: TypeAlias = set[tuple[watchfiles.Change, str]]
+WatchedChanges: TypeAlias = set[tuple[watchfiles.Change, str]]
 
 
 class Following:
     """The changes that were reported so far."""
 
     def __init__(self) -> None:
-        self.told: list[frozenset[Path]] = []
+        self.reported: list[frozenset[Path]] = []
         self.methods: list[WatchMethod] = []
         self._news = asyncio.Condition()
 
     async def take(self, roots: list[Path], **options: Any) -> None:
         async for changed in watch(roots, on_method=self.methods.append, **options):
             async with self._news:
-                self.told.append(changed)
+                self.reported.append(changed)
                 self._news.notify_all()
 
     async def until(self, holds: Callable[[], bool]) -> None:
@@ -49,8 +49,8 @@ class Following:
 
     async def sees(self, *paths: Path) -> None:
         """Wait until all these changes were reported, and remove them."""
-        await self.until(lambda: set(paths) <= {path for told in self.told for path in told})
-        self.told.clear()
+        await self.until(lambda: set(paths) <= {path for reported in self.reported for path in reported})
+        self.reported.clear()
 
 
 @asynccontextmanager
@@ -58,9 +58,9 @@ async def following(*roots: Path, **options: Any) -> AsyncGenerator[Following, N
     following, stop = Following(), asyncio.Event()
     task = asyncio.create_task(following.take(list(roots), stop=stop, **options))
     try:
-        await following.until(lambda: bool(following.told))
-        assert following.told == [frozenset()]  # the first set says that watching has begun
-        following.told.clear()
+        await following.until(lambda: bool(following.reported))
+        assert following.reported == [frozenset()]  # the first set is empty: watching has begun
+        following.reported.clear()
         yield following
     finally:
         stop.set()
@@ -74,7 +74,7 @@ def listeners() -> list[threading.Thread]:
 
 @pytest.fixture(params=["events", "polling"])
 def options(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Each way alone: without rescans, events must tell of everything."""
+    """Each way alone: without rescans, events must report every change."""
     forced = request.param == "polling"
     return {"force_polling": forced, "poll_interval": 0.05, "rescan_interval": LONG}
 
@@ -186,8 +186,8 @@ async def test_a_database_is_reported_when_written_not_when_read(
             await asyncio.sleep(0.2)
             reader.close()
         (tmp_path / "opencode.db").touch()
-        await follower.until(lambda: bool(follower.told))
-        assert frozenset[Path]().union(*follower.told) == {path}
+        await follower.until(lambda: bool(follower.reported))
+        assert frozenset[Path]().union(*follower.reported) == {path}
 
 
 async def test_nothing_is_reported_without_changes(tmp_path: Path, options: dict[str, Any]) -> None:
@@ -198,8 +198,8 @@ async def test_nothing_is_reported_without_changes(tmp_path: Path, options: dict
         path.read_text()
         (tmp_path / "folder").mkdir()
         (tmp_path / "last").touch()
-        await follower.until(lambda: bool(follower.told))
-        assert follower.told == [frozenset({tmp_path / "last"})]
+        await follower.until(lambda: bool(follower.reported))
+        assert follower.reported == [frozenset({tmp_path / "last"})]
 
 
 async def test_a_loop_of_links_ends(tmp_path: Path, options: dict[str, Any]) -> None:
@@ -210,7 +210,7 @@ async def test_a_loop_of_links_ends(tmp_path: Path, options: dict[str, Any]) -> 
         await follower.sees(tmp_path / "folder" / "x.jsonl")
 
 
-# How it ends.
+# The end of watching.
 
 
 async def test_watching_ends_if_stopped_before_it_starts(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ async def test_watching_ends_if_stopped_before_it_starts(tmp_path: Path) -> None
 async def test_it_ends_when_cancelled(tmp_path: Path, options: dict[str, Any]) -> None:
     following = Following()
     task = asyncio.create_task(following.take([tmp_path], **options))
-    await following.until(lambda: bool(following.told))
+    await following.until(lambda: bool(following.reported))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -247,11 +247,11 @@ async def test_it_ends_when_closed(tmp_path: Path, options: dict[str, Any]) -> N
     assert not listeners()
 
 
-# When the system does not tell.
+# Missing events.
 
 
-def deaf(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[Heard]:
-    """Never hears of a change."""
+def no_events(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[WatchedChanges]:
+    """A listener that reports no change."""
     while not stop_event.wait(0.01):
         yield set()
 
@@ -267,7 +267,7 @@ FAILURES: dict[str, Exception] = {
 async def test_it_polls_when_it_cannot_listen(
     failure: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: str, **__: Any) -> Iterator[Heard]:
+    def fail(*_: str, **__: Any) -> Iterator[WatchedChanges]:
         raise failure
 
     monkeypatch.setattr(watchfiles, "watch", fail)
@@ -280,7 +280,7 @@ async def test_it_polls_when_it_cannot_listen(
 async def test_it_polls_when_listening_fails_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = threading.Event()
 
-    def fail_when_full(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[Heard]:
+    def fail_when_full(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[WatchedChanges]:
         while not stop_event.wait(0.01):
             if full.is_set():
                 raise RuntimeError("full")
@@ -315,7 +315,7 @@ async def test_it_polls_on_a_file_system_without_events(
 async def test_a_change_without_an_event_is_found_by_a_rescan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watchfiles, "watch", deaf)
+    monkeypatch.setattr(watchfiles, "watch", no_events)
     async with following(tmp_path, poll_interval=0.05, rescan_interval=0.2) as follower:
         (tmp_path / "x").write_text("x")
         await follower.sees(tmp_path / "x")
@@ -372,16 +372,16 @@ def test_it_polls_if_events_are_missing(tmp_path: Path, monkeypatch: pytest.Monk
     assert scene.scan(0.1) == {path}
 
 
-@pytest.mark.parametrize("told", ["", "x"], ids=["of its folder", "of itself"])
+@pytest.mark.parametrize("reported", ["", "x"], ids=["for its folder", "for itself"])
 def test_a_late_event_is_not_a_reason_to_poll(
-    told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reported: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x"
     path.write_text("x")
     scene = Scene(tmp_path, monkeypatch)
     path.write_text("more")
     assert scene.scan(30) == {path}
-    assert scene.scan(1, tmp_path / told) == set()
+    assert scene.scan(1, tmp_path / reported) == set()
     scene.scan(10)
     assert scene.watcher.method == WatchMethod("events")
 
@@ -401,10 +401,10 @@ def test_a_new_folder_is_scanned_a_second_time(tmp_path: Path, monkeypatch: pyte
     scene = Scene(tmp_path, monkeypatch)
     folder.mkdir()
     assert scene.scan(0.1, folder) == set()
-    (folder / "x").write_text("after the look, and before the system listens")
+    (folder / "x").write_text("after the scan, and before the system watches the folder")
     assert scene.scan(0.1) == set()
     assert scene.scan(1) == {folder / "x"}
-    (folder / "y").write_text("later, and told of by the system")
+    (folder / "y").write_text("later, and reported by the system")
     assert scene.scan(1) == set()
     assert scene.scan(1, folder / "y") == {folder / "y"}
 
@@ -417,7 +417,7 @@ def test_a_closed_watcher_finds_nothing(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_the_start_of_the_listener_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[Heard]:
+    def slow(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[WatchedChanges]:
         time.sleep(0.3)
         yield {(watchfiles.Change.added, str(tmp_path / "x"))}
         stop_event.wait()
@@ -464,7 +464,7 @@ def test_a_system_without_a_list_of_mounts_has_events(
     assert silent_file_system(str(tmp_path)) is None
 
 
-# What has changed since the last look.
+# Changes since the last scan.
 
 NAMES = ("a", "b", "c/d", "c/e", "c/f/g")
 steps = st.lists(
@@ -478,7 +478,7 @@ def test_scanning_by_events_finds_the_changes_of_a_full_scan(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, str]]]
 ) -> None:
     root = tmp_path_factory.mktemp("inventory")
-    told, everywhere = FileIndex([str(root)]), FileIndex([str(root)])
+    reported, everywhere = FileIndex([str(root)]), FileIndex([str(root)])
     size = 0
     for round_ in rounds:
         touched: set[str] = set()
@@ -495,5 +495,5 @@ def test_scanning_by_events_finds_the_changes_of_a_full_scan(
                 if path.is_dir():
                     shutil.rmtree(path)
             touched.add(str(path))
-        assert told.scan(touched) == everywhere.rescan()
-    assert told.rescan() == {}
+        assert reported.scan(touched) == everywhere.rescan()
+    assert reported.rescan() == {}

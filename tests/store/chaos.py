@@ -1,8 +1,8 @@
 """Workers that do one kind of work as fast as possible until they are killed, and report what was done.
 
 `python -m tests.store.chaos` reads a line of JSON for every round: which workers to start, each as work, URL
-and seed. It forks them, says their process ids, and says when they are gone. Everything is said as a line of
-JSON on standard output: what is tried before it is tried, what is acknowledged after it was.
+and seed. It forks them, and reports their process ids and when they have ended. Every report is a line of
+JSON on standard output: each attempt before it is made, each acknowledgement after it was received.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ OLD: dict[str, tuple[str, str]] = {
 """Rows to be migrated: role and content column, by kind."""
 
 
-Tell: TypeAlias = Callable[[JsonObject], None]
+Emit: TypeAlias = Callable[[JsonObject], None]
 """Receives the reports of a worker."""
 
 
@@ -86,7 +86,7 @@ def raw_of(writer: str, number: int, place: int, size: int) -> bytes:
     return name.encode() + random.randbytes(random.randrange(300))
 
 
-async def save_batches(store: Store, seed: str, emit: Tell) -> None:
+async def save_batches(store: Store, seed: str, emit: Emit) -> None:
     """Save batches of messages, and some of them once more."""
     await _with_threads(store, THREADS)
     emit({"ready": True})
@@ -99,19 +99,19 @@ async def _with_threads(store: Store, ids: Sequence[str]) -> None:
             await store.threads.create(name, title=f"Thread {name}")
 
 
-async def _save_forever(store: Store, writer: str, emit: Tell) -> None:
+async def _save_forever(store: Store, writer: str, emit: Emit) -> None:
     random = Random(writer)
     for number in itertools.count():
         thread, batch, size = random.choice(THREADS), f"{writer}.{number}", random.randint(1, 5)
         for version in range(random.choice((1, 1, 2))):
-            told: list[Json] = [thread, batch, size, version]
-            emit({"trying": told})
+            fields: list[Json] = [thread, batch, size, version]
+            emit({"trying": fields})
             made = [message_of(batch, place, version) for place in range(size)]
             saved = await store.messages.save(made, thread_id=thread)
-            emit({"saved": [*told, [message.seq for message in saved]]})
+            emit({"saved": [*fields, [message.seq for message in saved]]})
 
 
-async def append_to_runs(store: Store, seed: str, emit: Tell) -> None:
+async def append_to_runs(store: Store, seed: str, emit: Emit) -> None:
     """Append to new runs, and to runs that earlier workers left active, from several tasks at once."""
     await _with_threads(store, ("log",))
     known = await store.runs.list(RunFilter(thread_id="log", status=("running",)), limit=2)
@@ -126,21 +126,21 @@ async def append_to_runs(store: Store, seed: str, emit: Tell) -> None:
     )
 
 
-async def _append_forever(store: Store, writer: str, runs: Sequence[str], emit: Tell) -> None:
+async def _append_forever(store: Store, writer: str, runs: Sequence[str], emit: Emit) -> None:
     random = Random(writer)
     for number in itertools.count():
         await _append(store, random.choice(runs), writer, number, random.randint(1, 5), emit=emit)
 
 
-async def _append(store: Store, run_id: str, writer: str, number: int, size: int, *, emit: Tell) -> None:
-    told: list[Json] = [run_id, writer, number, size]
-    emit({"trying": told})
+async def _append(store: Store, run_id: str, writer: str, number: int, size: int, *, emit: Emit) -> None:
+    fields: list[Json] = [run_id, writer, number, size]
+    emit({"trying": fields})
     entries = [LogEntry(MOMENT, raw=raw_of(writer, number, place, size)) for place in range(size)]
     last = await store.logs.append(run_id, entries)
-    emit({"appended": [*told, last]})
+    emit({"appended": [*fields, last]})
 
 
-async def seal_runs(store: Store, seed: str, emit: Tell) -> None:
+async def seal_runs(store: Store, seed: str, emit: Emit) -> None:
     """Open a run, fill its log, end it and seal it; first, seal the runs that earlier workers left."""
     await _with_threads(store, ("log",))
     for report in await store.logs.seal_ended():
@@ -149,7 +149,7 @@ async def seal_runs(store: Store, seed: str, emit: Tell) -> None:
     await asyncio.gather(*(_seal_forever(store, f"{seed}.{writer}", emit) for writer in range(WRITERS)))
 
 
-async def _seal_forever(store: Store, writer: str, emit: Tell) -> None:
+async def _seal_forever(store: Store, writer: str, emit: Emit) -> None:
     numbers = itertools.count()
     while True:
         run = await store.runs.open("log")
@@ -162,7 +162,7 @@ async def _seal_forever(store: Store, writer: str, emit: Tell) -> None:
         emit({"sealed": run.id})
 
 
-async def migrate_rows(store: Store, seed: str, emit: Tell) -> None:
+async def migrate_rows(store: Store, seed: str, emit: Emit) -> None:
     """Migrate rows that other programs wrote, and add more of them."""
     await _with_threads(store, ("old",))
     for number in itertools.count():
@@ -171,11 +171,11 @@ async def migrate_rows(store: Store, seed: str, emit: Tell) -> None:
             emit({"ready": True})
         for name in MIGRATIONS:
             emit({"starting": name})
-            await migrate(store, [name], batch_size=5, progress=partial(_tell_progress, emit, name))
+            await migrate(store, [name], batch_size=5, progress=partial(_emit_progress, emit, name))
             emit({"migrated": [name, f"{seed}.{number}"]})
 
 
-def _tell_progress(emit: Tell, name: str, seen: int, _total: int) -> None:
+def _emit_progress(emit: Emit, name: str, seen: int, _total: int) -> None:
     emit({"seen": [name, seen]})
 
 
@@ -196,7 +196,7 @@ async def write_old_rows(store: Store, prefix: str, each: int) -> None:
     await store.write(write)
 
 
-Work: TypeAlias = Callable[[Store, str, Tell], Awaitable[None]]
+Work: TypeAlias = Callable[[Store, str, Emit], Awaitable[None]]
 
 WORKS: dict[str, Work] = {
     "save": save_batches,

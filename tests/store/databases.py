@@ -1,6 +1,6 @@
 """Databases on a real server: created once, and emptied for each test that needs one.
 
-Creating one takes as long as ten tests. One whose tables are no longer as they were is thrown away.
+Creating one takes as long as ten tests. One whose tables were altered is dropped.
 """
 
 import asyncio

@@ -43,10 +43,10 @@ CALL: JsonObject = {
 }
 REASONING: JsonObject = {
     "type": "reasoning",
-    "reasoning": "Look it up, then tell.",
+    "reasoning": "Look it up, then answer.",
     "details": [
         {"type": "text", "text": "Look it up, ", "signature": "c2lnbmVk"},
-        {"type": "text", "text": "then tell."},
+        {"type": "text", "text": "then answer."},
     ],
 }
 SOURCE: JsonObject = {

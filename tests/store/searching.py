@@ -43,7 +43,7 @@ def put_thread(
 
 def put_message(
     tx: Transaction,
-    said: str | Message,
+    content: str | Message,
     *,
     thread: str = "t",
     owner: str = "",
@@ -53,11 +53,11 @@ def put_message(
 ) -> int:
     """Write a message and index it; returns its key. The stored message may differ from the indexed one."""
     (key,) = tx.next_keys("messages", 1)
-    message = UserMessage(id=f"m{key}", content=said) if isinstance(said, str) else said
+    message = UserMessage(id=f"m{key}", content=content) if isinstance(content, str) else content
     role: str = type(message).__struct_config__.tag  # type: ignore[assignment] # every role is a string
     row = {"key": key, "owner": owner, "thread_id": thread, "seq": key, "id": message.id, "role": role}
-    content = encode((kept or message).content).decode()
-    derived = {"type": message.type, "content": content, "blobs": blobs, "active": True, "preview": ""}
+    encoded = encode((kept or message).content).decode()
+    derived = {"type": message.type, "content": encoded, "blobs": blobs, "active": True, "preview": ""}
     tx.run(insert(messages).values(**row, **derived, **NO_FLAGS, created_at=at, updated_at=at))
     for number, part in enumerate(message.content.parts):
         name = part.name if isinstance(part, ToolCallPart) else None

@@ -161,7 +161,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, tuple[Any, ...]]]] = {
 @each_row(("options", "expected"), TOOLS.values(), ids=TOOLS)
 async def test_tools(filled: Store, options: dict[str, Any], expected: dict[str, tuple[Any, ...]]) -> None:
     found = await filled.stats.tools(StatFilter(**options))
-    told = {
+    shown = {
         stat.tool: (
             *(stat.calls, stat.errors, stat.denied, stat.interrupted),
             *(stat.timed, stat.total_seconds, stat.median_seconds, stat.p95_seconds, stat.longest_seconds),
@@ -169,7 +169,7 @@ async def test_tools(filled: Store, options: dict[str, Any], expected: dict[str,
         )
         for stat in found
     }
-    assert list(told.items()) == list(expected.items())
+    assert list(shown.items()) == list(expected.items())
     assert [(stat.threads, stat.failing_threads) for stat in found] == [
         (len(row[-2]), len(row[-1])) for row in expected.values()
     ]

@@ -107,9 +107,9 @@ async def test_concurrent_appends_keep_order_and_numbers(engine: Engine, many: i
         run_id = f"r{number}"
         records = await store.read(run_log.read_log, run_id)
         assert [record.seq for record in records] == list(range(1, len(records) + 1))
-        told = {line: seq for (run, line), seq in numbers.items() if run == run_id}
-        assert {record.raw: record.seq for record in records} == told
-        assert len(records) == len(told)
+        expected = {line: seq for (run, line), seq in numbers.items() if run == run_id}
+        assert {record.raw: record.seq for record in records} == expected
+        assert len(records) == len(expected)
     for writer in range(32):
         own = [seq for (_, line), seq in numbers.items() if line.split(b".")[0] == b"%d" % writer]
         assert len(own) == len(set(own))
@@ -363,7 +363,7 @@ async def test_submit_does_not_wait(engine: Engine) -> None:
     records = await store.read(run_log.read_log, "r1")
     assert [record.raw for record in records] == [b"%d" % n for n in range(50)]
     with pytest.raises(NotFoundError):
-        await appender.submit("u1", "nobody", [LogEntry(NOON, raw=b"x")])
+        await appender.submit("u1", "unknown", [LogEntry(NOON, raw=b"x")])
     await appender.close()
 
 

@@ -42,7 +42,7 @@ def call(input: Json = None, output: ToolOutput | None = None, **more: Any) -> T
     return ToolCallPart(id="c", name="n", state="output-available", input=given, output=output, **more)
 
 
-def said(*parts: Any, **content: Any) -> AssistantMessage:
+def response(*parts: Any, **content: Any) -> AssistantMessage:
     return AssistantMessage(id="m", content=AssistantContent(parts=parts, **content))
 
 
@@ -50,40 +50,40 @@ CHILD = AssistantMessage(id="child", content="Done.")
 
 PARSES: dict[str, tuple[Message, str, str, Message]] = {
     "an input": (
-        said(call('{ "a": [1, "é"], "b": null }')),
+        response(call('{ "a": [1, "é"], "b": null }')),
         "tool input",
         "$.content.parts[0].input",
-        said(call(VALUE)),
+        response(call(VALUE)),
     ),
     "an input encoded twice": (
-        said(call(dumps(TEXT).decode())),
+        response(call(dumps(TEXT).decode())),
         "tool input",
         "$.content.parts[0].input",
-        said(call(VALUE)),
+        response(call(VALUE)),
     ),
     "an output": (
-        said(call(output=TextOutput(TEXT))),
+        response(call(output=TextOutput(TEXT))),
         "tool output",
         "$.content.parts[0].output.value",
-        said(call(output=JsonOutput(VALUE))),
+        response(call(output=JsonOutput(VALUE))),
     ),
     "an output serialized by Python": (
-        said(call(output=TextOutput('{"a": [1, "\\u00e9"], "b": null}'))),
+        response(call(output=TextOutput('{"a": [1, "\\u00e9"], "b": null}'))),
         "tool output",
         "$.content.parts[0].output.value",
-        said(call(output=JsonOutput(VALUE))),
+        response(call(output=JsonOutput(VALUE))),
     ),
     "an output that is JSON in JSON": (
-        said(call(output=JsonOutput(TEXT))),
+        response(call(output=JsonOutput(TEXT))),
         "tool output",
         "$.content.parts[0].output.value",
-        said(call(output=JsonOutput(VALUE))),
+        response(call(output=JsonOutput(VALUE))),
     ),
     "an error": (
-        said(call(output=ErrorTextOutput(TEXT))),
+        response(call(output=ErrorTextOutput(TEXT))),
         "tool output",
         "$.content.parts[0].output.value",
-        said(call(output=ErrorJsonOutput(VALUE))),
+        response(call(output=ErrorJsonOutput(VALUE))),
     ),
     "a separate result": (
         ToolMessage(id="m", content=[ToolResultPart(id="c", name="n", output=TextOutput(TEXT))]),
@@ -92,29 +92,29 @@ PARSES: dict[str, tuple[Message, str, str, Message]] = {
         ToolMessage(id="m", content=[ToolResultPart(id="c", name="n", output=JsonOutput(VALUE))]),
     ),
     "data": (
-        said(DataPart(name="d", data=TEXT)),
+        response(DataPart(name="d", data=TEXT)),
         "data",
         "$.content.parts[0].data",
-        said(DataPart(name="d", data=VALUE)),
+        response(DataPart(name="d", data=VALUE)),
     ),
-    "metadata": (said(metadata=TEXT), "metadata", "$.content.metadata", said(metadata=VALUE)),
+    "metadata": (response(metadata=TEXT), "metadata", "$.content.metadata", response(metadata=VALUE)),
     "a part": (
-        said(TextPart('{"type":"reasoning","text":"Hm."}'), TextPart("Yes.")),
+        response(TextPart('{"type":"reasoning","text":"Hm."}'), TextPart("Yes.")),
         "part",
         "$.content.parts[0].text",
-        said(ReasoningPart(text="Hm."), TextPart("Yes.")),
+        response(ReasoningPart(text="Hm."), TextPart("Yes.")),
     ),
     "several parts": (
-        said(TextPart('[{"type":"text","text":"One."},{"type":"text","text":"Two."}]')),
+        response(TextPart('[{"type":"text","text":"One."},{"type":"text","text":"Two."}]')),
         "part",
         "$.content.parts[0].text",
-        said(TextPart("One."), TextPart("Two.")),
+        response(TextPart("One."), TextPart("Two.")),
     ),
     "an output of a sub-agent": (
-        said(call(children=(said(call(output=TextOutput(TEXT))),))),
+        response(call(children=(response(call(output=TextOutput(TEXT))),))),
         "tool output",
         "$.content.parts[0].children[0].content.parts[0].output.value",
-        said(call(children=(said(call(output=JsonOutput(VALUE))),))),
+        response(call(children=(response(call(output=JsonOutput(VALUE))),))),
     ),
 }
 
@@ -145,27 +145,27 @@ async def test_certain_structures_are_parsed(
 
 UNPARSED: dict[str, tuple[Message, str, str]] = {
     "an indented output": (
-        said(call(output=TextOutput('{\n  "a": 1\n}'))),
+        response(call(output=TextOutput('{\n  "a": 1\n}'))),
         "tool output",
         "whole",
     ),
-    "a truncated output": (said(call(output=TextOutput(TEXT[:-4]))), "tool output", "cut off"),
-    "a truncated input": (said(call(TEXT[:-9])), "tool input", "cut off"),
+    "a truncated output": (response(call(output=TextOutput(TEXT[:-4]))), "tool output", "cut off"),
+    "a truncated input": (response(call(TEXT[:-9])), "tool input", "cut off"),
     "a text of an output": (
-        said(call(output=ContentOutput((TextPart(TEXT),)))),
+        response(call(output=ContentOutput((TextPart(TEXT),)))),
         "tool output",
         "inside",
     ),
     "a text with other members": (
-        said(TextPart('{"type":"text","text":"a"}', provider_metadata={"p": {"id": "x"}})),
+        response(TextPart('{"type":"text","text":"a"}', provider_metadata={"p": {"id": "x"}})),
         "part",
         "whole",
     ),
-    "a file that a tool writes": (said(call({"content": TEXT})), "tool input", "inside"),
-    "a member of data": (said(DataPart(name="d", data={"a": [TEXT]})), "data", "inside"),
-    "a member of metadata": (said(metadata={"a": TEXT}), "metadata", "inside"),
+    "a file that a tool writes": (response(call({"content": TEXT})), "tool input", "inside"),
+    "a member of data": (response(DataPart(name="d", data={"a": [TEXT]})), "data", "inside"),
+    "a member of metadata": (response(metadata={"a": TEXT}), "metadata", "inside"),
     "provider metadata": (
-        said(TextPart("a", provider_metadata={"p": {"signature": TEXT}})),
+        response(TextPart("a", provider_metadata={"p": {"signature": TEXT}})),
         "provider metadata",
         "inside",
     ),
@@ -188,12 +188,12 @@ async def test_uncertain_structures_are_reported_and_not_parsed(
 
 
 NOT_JSON: dict[str, Message] = {
-    "a response in JSON": said(TextPart(TEXT)),
+    "a response in JSON": response(TextPart(TEXT)),
     "a user message": UserMessage(id="m", content=network()),
-    "a log line": said(call(output=TextOutput("[12:00:01] started"))),
-    "a patch": said(call(TEXT, input_encoding="text")),
-    "a number": said(call(output=TextOutput("42")), DataPart(name="d", data="true")),
-    "a part of another kind": said(TextPart('{"type":"invoice","total":3}')),
+    "a log line": response(call(output=TextOutput("[12:00:01] started"))),
+    "a patch": response(call(TEXT, input_encoding="text")),
+    "a number": response(call(output=TextOutput("42")), DataPart(name="d", data="true")),
+    "a part of another kind": response(TextPart('{"type":"invoice","total":3}')),
 }
 
 
@@ -208,7 +208,7 @@ async def test_texts_are_not_reported(store: Store, message: Message) -> None:
 async def test_a_store_with_network_strings_is_not_healthy(store: Store) -> None:
     await store.threads.create("t")
     whole = [AssistantMessage(id=f"n{number}", content=network(str(number))) for number in range(5)]
-    inside = said(call(children=(AssistantMessage(id="in", content=network()),)))
+    inside = response(call(children=(AssistantMessage(id="in", content=network()),)))
     await store.messages.save([*whole, inside], thread_id="t")
     assert not (await check_store(store)).healthy  # without the audit, too
     entries = {(one.kind, one.condition, one.migration): one for one in await audited(store)}
@@ -238,7 +238,7 @@ async def test_a_truncated_network_string_is_damage(store: Store) -> None:
 
 async def test_a_whole_content_in_a_string_is_reported(store: Store) -> None:
     await store.threads.create("t")
-    await store.messages.save([said(TextPart("?"))], thread_id="t")
+    await store.messages.save([response(TextPart("?"))], thread_id="t")
     content = dumps({"format": 2, "parts": [{"type": "text", "text": "hi"}]}).decode()
     await set_content(store, "m", dumps(content).decode(), "t")
     (entry,) = await audited(store)

@@ -37,8 +37,8 @@ async def test_branches_are_switched(store: Store, thread: str) -> None:
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2", "q3"]
     await store.threads.switch_branch(thread, "r2")
     assert await branch(store, thread) == ["q1", "b1", "r2"]
-    with pytest.raises(NotFoundError, match="nobody"):
-        await store.threads.switch_branch(thread, "nobody")
+    with pytest.raises(NotFoundError, match="unknown"):
+        await store.threads.switch_branch(thread, "unknown")
 
 
 async def test_the_first_message_can_be_edited(store: Store, thread: str) -> None:
@@ -108,4 +108,4 @@ async def test_a_fork_has_the_branch_up_to_a_message(store: Store, thread: str) 
     assert await branch(store, copy.id) == ["q1", "a1", "q2", "other"]
     assert await branch(store, thread) == ["q1", "b1", "r2"]
     with pytest.raises(NotFoundError):
-        await store.threads.fork(thread, "nobody")
+        await store.threads.fork(thread, "unknown")

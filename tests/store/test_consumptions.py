@@ -210,13 +210,13 @@ async def with_sub_agent(store: Store) -> None:
         output=TextOutput("done"),
         children=(assistant_message("inner"),),
     )
-    talk = [
+    conversation = [
         user_message("m1"),
         assistant_message("m2"),
         AssistantMessage(id="m3", content=[call]),
         assistant_message("m4"),
     ]
-    await store.messages.save(talk, thread_id="t1")
+    await store.messages.save(conversation, thread_id="t1")
     places = {"a": "m2", "b": "m3", "b2": "inner", "c": "m4", "d": None}
     await store.usage.record([record_of("t1", key, message_id=place) for key, place in places.items()])
 
@@ -389,8 +389,8 @@ async def test_the_doctor_repairs_the_ledger(store: Store, name: str) -> None:
     await store.usage.record([record_of("t1", "a", 9), record_of("t2", "a", 7), record_of("t2", "b", 1)])
     await damage(store)
     assert problems(await check_store(store)).get(check) == findings
-    mended = await check_store(store, repair=True)
-    assert problems(mended) == {}
+    repaired = await check_store(store, repair=True)
+    assert problems(repaired) == {}
     gone = name == "the thread is missing"
     assert await counted(store) == {"a": "t2" if gone else "t1", "b": "t2"}
 

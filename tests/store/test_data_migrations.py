@@ -149,7 +149,7 @@ async def test_older_parts_can_be_read_without_a_migration(store: Store) -> None
     assert (await get(store, "m")).content.parts == (
         called,
         ReasoningPart("Look it up, ", provider_metadata={"anthropic": {"signature": "c2lnbmVk"}}),
-        ReasoningPart("then tell."),
+        ReasoningPart("then answer."),
         called,
         SourceUrlPart("s1", "https://library.example/hours"),
         DataPart("data", {"floor": 2}),
@@ -211,20 +211,20 @@ async def test_a_network_result_in_a_separate_field_becomes_structure(store: Sto
 
 async def test_a_network_string_in_plain_text_is_migrated_by_both_migrations(store: Store) -> None:
     await with_rows(store, {"m": ("assistant", network())})
-    foretold = await migrate(store, dry_run=True)
+    dry_runs = await migrate(store, dry_run=True)
     reports = await migrate(store)
-    assert [r.changed for r in foretold] == [r.changed for r in reports] == [1, 0, 1, 0]
+    assert [r.changed for r in dry_runs] == [r.changed for r in reports] == [1, 0, 1, 0]
 
 
 async def test_a_dry_run_writes_nothing_and_returns_the_same_report(store: Store) -> None:
     await with_rows(store, ROWS)
     await with_rows(store, {"cut": ("assistant", '{"format":2,"parts":[{"type":"te')}, "t2")
     before = await everything(store)
-    foretold = await migrate(store, dry_run=True, batch_size=3)
+    dry_runs = await migrate(store, dry_run=True, batch_size=3)
     assert await everything(store) == before
     reports = await migrate(store, verify=False)
-    for told, real in zip(foretold, reports, strict=True):
-        assert (told.dry_run, told.state) == (True, "pending")
+    for reported, real in zip(dry_runs, reports, strict=True):
+        assert (reported.dry_run, reported.state) == (True, "pending")
         for name in (
             "seen",
             "changed",
@@ -236,10 +236,10 @@ async def test_a_dry_run_writes_nothing_and_returns_the_same_report(store: Store
             "failures",
             "losses",
         ):
-            assert getattr(told, name) == getattr(real, name), name
-    assert foretold[0].examples[0].before == ROWS["plain"][1]
-    assert '"reconstructed":true' in foretold[0].examples[0].after
-    assert [(count.thread_id, count.changed) for count in foretold[1].threads] == [("t1", 3)]
+            assert getattr(reported, name) == getattr(real, name), name
+    assert dry_runs[0].examples[0].before == ROWS["plain"][1]
+    assert '"reconstructed":true' in dry_runs[0].examples[0].after
+    assert [(count.thread_id, count.changed) for count in dry_runs[1].threads] == [("t1", 3)]
 
 
 class KilledError(BaseException):
@@ -431,7 +431,7 @@ async def test_progress_is_reported_and_the_rate_is_limited(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await with_rows(store, ROWS)
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     waits: list[float] = []
     sleep = asyncio.sleep
 
@@ -445,9 +445,9 @@ async def test_progress_is_reported_and_the_rate_is_limited(
         ["plain-text"],
         batch_size=4,
         per_second=0.01,
-        progress=lambda done, total: told.append((done, total)),
+        progress=lambda done, total: reported.append((done, total)),
     )
-    assert told == [(4, 10), (8, 10), (10, 10)]
+    assert reported == [(4, 10), (8, 10), (10, 10)]
     # The sleeps are fake, so each is as long as all messages so far should have taken.
     assert [round(seconds, -2) for seconds in waits] == [400, 800, 1000]
 

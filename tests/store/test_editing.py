@@ -165,7 +165,7 @@ async def test_messages_of_other_owners_are_not_found(store: Store, thread: str)
     for edit in (
         store.scoped("bob").messages.edit(thread, user_message("q2")),
         store.messages.edit(thread, user_message("q2", resource_id="bob")),
-        store.messages.edit(thread, user_message("nobody")),
+        store.messages.edit(thread, user_message("unknown")),
         store.messages.edit("nowhere", user_message("q2")),
     ):
         with pytest.raises(NotFoundError):

@@ -21,7 +21,7 @@ from partita.store.engines.driver_errors import SQLITE, store_error
 from partita.store.store import Store
 from tests.store.examples import user_message
 from tests.store.running import raws
-from tests.store.workers import PROCESSES, fill_as_nobody, fill_with_a_limit, started
+from tests.store.workers import PROCESSES, fill_with_a_limit, fill_without_permission, started
 from tests.tables import each_row
 
 
@@ -83,23 +83,23 @@ async def test_a_full_disk_is_an_error_for_appends(small: Store) -> None:
     assert await small.logs.append(run.id, raws(b"y")) == 1
 
 
-def error_of(work: Callable[[str, Any], None], place: Path) -> str:
+def error_from(work: Callable[[str, Any], None], place: Path) -> str:
     """The error of a process that opens a store and writes to it."""
     ours, theirs = PROCESSES.Pipe(duplex=False)
     with ours:
         process = started(work, str(place), theirs)
         theirs.close()
-        told = str(ours.recv())
+        error = str(ours.recv())
         process.join(60)
     assert process.exitcode == 0
-    return told
+    return error
 
 
 async def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await store.threads.create("t1")
-    assert error_of(fill_with_a_limit, path).startswith("UnavailableError the disk ")
+    assert error_from(fill_with_a_limit, path).startswith("UnavailableError the disk ")
     async with open_store(path) as store:
         assert (await check_store(store, full=True)).healthy
         await store.messages.save([user_message("after")], thread_id="t1")
@@ -141,9 +141,9 @@ async def test_missing_permissions_are_an_error(
         await new_store(path)
         path.chmod(file)
     shared.chmod(folder)
-    said = error_of(fill_as_nobody, path)
-    assert said.startswith(what)
-    assert f" (at {path}); hint: " in said
+    error = error_from(fill_without_permission, path)
+    assert error.startswith(what)
+    assert f" (at {path}); hint: " in error
     if file is not None:
         async with open_store(path) as store:
             assert await store.threads.count() == 1
@@ -152,8 +152,8 @@ async def test_missing_permissions_are_an_error(
 
 @pytest.mark.skipif(os.getuid() != 0, reason="requires root")
 def test_a_folder_that_cannot_be_created(shared: Path) -> None:
-    said = error_of(fill_as_nobody, shared / "new" / "store.db")
-    assert said.startswith(
+    error = error_from(fill_without_permission, shared / "new" / "store.db")
+    assert error.startswith(
         f"UnavailableError Permission denied (at {shared}/new/store.db: {shared}/new); hint: "
     )
 
@@ -323,7 +323,7 @@ except StoreError as error:
 """
 
 
-def test_the_error_of_a_missing_driver_says_how_to_install_it() -> None:
+def test_the_error_of_a_missing_driver_explains_how_to_install_it() -> None:
     result = subprocess.run(
         [sys.executable, "-c", NO_DRIVER], capture_output=True, text=True, timeout=60, check=False
     )

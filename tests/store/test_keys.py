@@ -170,7 +170,7 @@ REFUSED: dict[str, tuple[Callable[[Store], Awaitable[Any]], str]] = {
     ),
     "a NUL in the resource": (lambda store: store.keys.create("a\x00"), "NUL"),
     "a NUL in the name": (lambda store: store.keys.create("ada", name="a\x00"), "NUL"),
-    "an unknown key": (lambda store: store.keys.revoke("nobody"), "no key 'nobody'"),
+    "an unknown key": (lambda store: store.keys.revoke("unknown"), "no key 'unknown'"),
 }
 
 

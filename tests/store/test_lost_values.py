@@ -11,8 +11,12 @@ CASES: dict[str, tuple[Json, Json, list[str]]] = {
     "a removed word": ({"text": "a", "more": "b"}, {"text": "a"}, ["b"]),
     "a removed number": ({"args": {"n": 17}}, {"args": {}}, ["17"]),
     "names of a format": ({"type": "tool-invocation", "state": "result"}, {"type": "tool-call"}, []),
-    "JSON in a text": ({"text": '{"said":["yes"]}'}, {"said": ["yes"]}, []),
-    "JSON in a text with a lost value": ({"text": '{"said":["yes","no"]}'}, {"said": ["yes"]}, ["no"]),
+    "JSON in a text": ({"text": '{"accepted":["yes"]}'}, {"accepted": ["yes"]}, []),
+    "JSON in a text with a lost value": (
+        {"text": '{"accepted":["yes","no"]}'},
+        {"accepted": ["yes"]},
+        ["no"],
+    ),
     "bytes that became a URL": ({"data": "QUJD"}, {"url": "data:image/png;base64,QUJD"}, []),
     "a text that repeats the parts": (
         {"reasoning": "ab", "details": [{"text": "a"}, {"text": "b"}]},

@@ -26,7 +26,7 @@ OWN_LOG = [
     LogEntry(NOON, None, b"hello\n"),
     LogEntry(NOON, MessageStart("a1"), b"one begins\n"),
     LogEntry(NOON, TextDelta("t", "one"), b"\xff\xfe\x00\n"),
-    LogEntry(NOON, MessageStart(), b"goes on\n"),
+    LogEntry(NOON, MessageStart(), b"continues\n"),
     LogEntry(NOON, MessageStart("a2"), b"two begins\n"),
     LogEntry(NOON, TextDelta("t", "two")),
 ]
@@ -86,7 +86,7 @@ async def test_an_imported_log_is_searched_for_markers(store: Store, sealed: boo
     markers = content_markers(tool_call_message("w1"))
     assert await store.read(by_content, run, markers) == [1, 3, 4]
     assert await store.read(by_content, run, markers, Position(1)) == [3, 4]
-    assert await store.read(by_content, run, content_markers(assistant_message("nobody", "Short."))) == []
+    assert await store.read(by_content, run, content_markers(assistant_message("unknown", "Short."))) == []
 
 
 @SEALED

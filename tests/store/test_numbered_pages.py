@@ -89,7 +89,7 @@ async def test_numbered_pages_of_threads(store: Store, ada: Store) -> None:
     assert await listed(store, 1, 2) == (["t1"], 3)
     assert await listed(store, filter=ThreadFilter(resource_id="ada"), order="asc") == (["t1", "t2"], 2)
     assert await listed(store, filter=ThreadFilter(metadata={"topic": "lamps"})) == (["t3", "t1"], 2)
-    await ada.threads.set_title("t2", "Lamps")  # which says nothing in it
+    await ada.threads.set_title("t2", "Lamps")  # the title is not in any message
     await ada.messages.save([user_message("m9", "And now?")], thread_id="t1")
     assert await listed(store, by="updated_at") == (["t1", "t3", "t2"], 3)
 
@@ -99,7 +99,7 @@ EXCERPTS: dict[str, tuple[Excerpt, list[str]]] = {
     "the last ones": (Excerpt(newest=2), ["m3", "m4"]),
     "none": (Excerpt(newest=0), []),
     "a time": (Excerpt(start=at(2), end=at(2)), ["m2", "n"]),
-    "by id": (Excerpt(ids=frozenset({"m4", "m1", "nobody"})), ["m1", "m4"]),
+    "by id": (Excerpt(ids=frozenset({"m4", "m1", "unknown"})), ["m1", "m4"]),
 }
 
 
@@ -120,7 +120,7 @@ async def test_excerpts(store: Store, ada: Store) -> None:
 async def test_messages_are_deleted_by_id_in_any_thread(store: Store, ada: Store) -> None:
     bob = store.scoped("bob")
     assert await bob.messages.delete_by_id(["m1", "o1"]) == 0
-    assert await ada.messages.delete_by_id(["m1", "o1", "b1", "nobody", "m1"]) == 2
+    assert await ada.messages.delete_by_id(["m1", "o1", "b1", "unknown", "m1"]) == 2
     await ada.messages.save([message("m4", 9)], thread_id="t2")
     with pytest.raises(ConflictError):
         await ada.messages.delete_by_id(["m4"])

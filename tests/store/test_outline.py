@@ -24,14 +24,14 @@ async def branches(store: Store) -> None:
     """Two responses to the first question, an internal message, and another thread."""
     store.clock = lambda: NOON
     await store.threads.create("t1")
-    said = [
+    conversation = [
         user_message("m1", created_at=NOON - timedelta(hours=1)),
         assistant_message("a1", "Ein Leuchtturm, älter als das Fest: 🗼", parent_id="m1"),
         assistant_message("a2", parent_id="m1"),
         AssistantMessage(id="i1", content="Route it.", internal=True, parent_id="a2"),
         tool_call_message("w1", parent_id="i1"),
     ]
-    await store.messages.save(said, thread_id="t1")
+    await store.messages.save(conversation, thread_id="t1")
     bob = store.scoped("bob")
     await bob.threads.create("t2")
     await bob.messages.save([user_message("m1"), assistant_message("b1")], thread_id="t2")

@@ -25,12 +25,12 @@ from .running import COMPLETED, NOON, Clock, log, raws, start, with_thread
 DAY = 24 * 3600
 
 
-async def aged(engine: Engine) -> tuple[StoreContext, Clock]:
+async def store_with_old_runs(engine: Engine) -> tuple[StoreContext, Clock]:
     """Runs that ended 3, 2 and 1 days ago, each with a log of about 1000 bytes, and one active for 4 days."""
     clock = Clock()
     store = await with_thread(engine, clock=clock)
-    await start(store, "at work")
-    await log(store, "at work", raws(bytes(990)))
+    await start(store, "active")
+    await log(store, "active", raws(bytes(990)))
     for run_id in ("old", "older than new", "new"):
         clock.advance(DAY)
         await start(store, run_id)
@@ -57,7 +57,7 @@ POLICIES: dict[str, tuple[Retention, list[str]]] = {
 @each_row(("policy", "dropped"), POLICIES.values(), ids=POLICIES)
 @in_empty_store
 async def test_logs_are_dropped_by_policy(engine: Engine, policy: Retention, dropped: list[str]) -> None:
-    store, clock = await aged(engine)
+    store, clock = await store_with_old_runs(engine)
     rehearsal = await store.write(drop_logs, policy, dry_run=True)
     assert await left(store) == 4
     report = await store.write(drop_logs, policy)
@@ -78,8 +78,8 @@ async def left(store: StoreContext) -> int:
     )
 
 
-async def test_the_report_says_when_the_limit_was_reached(engine: Engine) -> None:
-    store, _ = await aged(engine)
+async def test_the_report_shows_when_the_limit_was_reached(engine: Engine) -> None:
+    store, _ = await store_with_old_runs(engine)
     everything = Retention(max_bytes=0)
     report = await store.write(drop_logs, everything, limit=2)
     assert (report.run_ids, report.more) == (("old", "older than new"), True)
@@ -88,7 +88,7 @@ async def test_the_report_says_when_the_limit_was_reached(engine: Engine) -> Non
 
 
 async def test_a_dropped_log_is_neither_sealed_nor_followed(engine: Engine) -> None:
-    store, _ = await aged(engine)
+    store, _ = await store_with_old_runs(engine)
     await store.write(drop_logs, Retention(max_bytes=0))
     assert await store.read(maintenance.runs_to_seal) == []
     assert (await store.write(maintenance.seal_run, "old")).blocks == 0

@@ -32,13 +32,13 @@ from .running import COMPLETED, NOON, Clock, log, log_rows, raws, start, tail_ro
 
 def line(number: int) -> bytes:
     """A line like those of agents: the same keys, other values."""
-    said = {
+    message = {
         "uuid": f"{number:032x}",
         "parent": f"{number - 1:032x}",
         "role": "assistant",
         "text": f"step {number}",
     }
-    return dumps({"session": "0c0e", "cwd": "/home/someone/project", "message": said})
+    return dumps({"session": "0c0e", "cwd": "/home/someone/project", "message": message})
 
 
 async def written(store: StoreContext, sizes: list[int], run_id: str = "r1") -> list[LogRecord]:

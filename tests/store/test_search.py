@@ -140,7 +140,7 @@ QUERIES: dict[str, set[str]] = {
 
 def fill(tx: Transaction) -> dict[int, str]:
     put_thread(tx, "t", "Greetings from everywhere")
-    return {put_message(tx, said): name for name, said in MESSAGES.items()}
+    return {put_message(tx, message): name for name, message in MESSAGES.items()}
 
 
 async def test_queries_find_the_same_on_every_engine(engine: Engine) -> None:
@@ -161,8 +161,8 @@ async def test_queries_find_the_same_on_every_engine(engine: Engine) -> None:
 async def test_a_hit_has_its_position(engine: Engine) -> None:
     def fill_one(tx: Transaction) -> int:
         put_thread(tx, "t", "On gardens", owner="u")
-        said = SystemMessage(id="m", content="Water the roses at dawn")
-        return put_message(tx, said, owner="u", at=NOW - timedelta(days=1))
+        message = SystemMessage(id="m", content="Water the roses at dawn")
+        return put_message(tx, message, owner="u", at=NOW - timedelta(days=1))
 
     key = await write(engine, fill_one)
     (hit,) = await read(engine, lambda tx: search(tx, "rose"))
@@ -300,7 +300,7 @@ async def test_an_owner_finds_only_their_messages(engine: Engine) -> None:
     def work(tx: Transaction) -> None:
         for owner in ("", "ann", "ben"):
             put_thread(tx, "t", "secret plan", owner=owner)
-            put_message(tx, f"the secret of {owner or 'nobody'}", owner=owner)
+            put_message(tx, f"the secret of {owner or 'no owner'}", owner=owner)
 
     await write(engine, work)
     arguments: dict[str, dict[str, Any]] = {

@@ -246,12 +246,12 @@ async def test_an_owner_sees_only_their_statistics(store: Store) -> None:
             thread_id="t",
         )
         await mine.usage.record([record_of("t", f"k{number}") for number in range(calls)])
-    for asked, expected in (
+    for scope, expected in (
         (store.scoped("ada"), (1, 1, 1, 1)),
         (store.scoped("bob"), (1, 2, 2, 2)),
         (store, (2, 3, 3, 3)),
     ):
-        (stat,) = await asked.stats.totals(by="project")
+        (stat,) = await scope.stats.totals(by="project")
         assert (stat.threads, stat.messages, stat.responses, stat.tool_calls) == expected
 
 
@@ -297,22 +297,22 @@ async def test_statistics_do_not_read_messages(store: Store) -> None:
     """SQLite stores long messages in the rows: a full scan would read the whole file."""
 
     def plans(tx: Transaction) -> list[str]:
-        told: list[str] = []
+        plans_found: list[str] = []
         run = tx.sql
 
         def explained(text: str, parameters: tuple[Any, ...] = ()) -> Any:
             if text.startswith("SELECT"):
-                told.extend(row.detail for row in run(f"EXPLAIN QUERY PLAN {text}", parameters))
+                plans_found.extend(row.detail for row in run(f"EXPLAIN QUERY PLAN {text}", parameters))
             return run(text, parameters)
 
         watched = RecordingTransaction(tx.connection, tx.owner, tx.now)
-        watched.told = explained  # type: ignore[method-assign] # to record its statements
+        watched.execute = explained  # type: ignore[method-assign] # to record its statements
         usage_stats(watched, StatFilter(since=NOON), by=("day", "tool"))
         usage_stats(watched, by="project")
-        return told
+        return plans_found
 
-    for asked in (store, store.scoped("ada")):
-        found = [plan for plan in await asked.read(plans) if " m " in f"{plan} "]
+    for scope in (store, store.scoped("ada")):
+        found = [plan for plan in await scope.read(plans) if " m " in f"{plan} "]
         assert found
         assert all("USING COVERING INDEX" in plan for plan in found), found
 
@@ -320,13 +320,13 @@ async def test_statistics_do_not_read_messages(store: Store) -> None:
 class RecordingTransaction(Transaction):
     """A transaction that records its statements."""
 
-    def told(self, text: str, parameters: tuple[Any, ...] = ()) -> Any:
-        """Whoever looks."""
+    def execute(self, text: str, parameters: tuple[Any, ...] = ()) -> Any:
+        """Execute a statement; tests replace this method."""
         raise NotImplementedError
 
     def sql(self, text: str, parameters: tuple[Any, ...] = ()) -> Any:
         """Record and execute a statement."""
-        return self.told(text, parameters)
+        return self.execute(text, parameters)
 
 
 # For random conversations, the rows of every grouping add up to the same total.

@@ -176,7 +176,7 @@ NARROW: list[dict[str, Any]] = [
     {"agent": "keeper", "model": "haiku", "pinned": True, "since": NOW - timedelta(days=7)},
     {"tool": "measure", "model": "opus", "project": "harbour", "until": NOW},
     {"text": "about", "has_errors": False, "since": NOW - timedelta(days=30)},
-    {"agent": "nobody", "tool": "saw"},
+    {"agent": "unknown", "tool": "saw"},
 ]
 
 

@@ -117,11 +117,11 @@ async def test_a_new_message_sets_the_time(
 
 async def test_lists_are_ordered_by_the_last_message(thread_of_noon: Store) -> None:
     await thread_of_noon.threads.save(Thread(id="old", created_at=LONG_AGO))
-    said: list[Message] = [
+    messages: list[Message] = [
         user_message("o1", created_at=LONG_AGO),
         assistant_message("o2", created_at=LONG_AGO),
     ]
-    await thread_of_noon.messages.save(said, thread_id="old")
+    await thread_of_noon.messages.save(messages, thread_id="old")
     await thread_of_noon.threads.update_metadata("old", {"pinned": True})
     assert [thread.id for thread in await thread_of_noon.threads.list()] == ["t", "old"]
     summaries = (await thread_of_noon.threads.summaries()).items
@@ -136,8 +136,8 @@ async def test_an_import_into_an_old_thread_is_reported(store: Store) -> None:
     )
     store.clock = lambda: datetime.now(UTC) + timedelta(minutes=1)
     state = await store.read(changes.start_polling)
-    said = assistant_message("m2", created_at=LONG_AGO + timedelta(hours=1))
+    messages = assistant_message("m2", created_at=LONG_AGO + timedelta(hours=1))
     grown = Thread(id="t", updated_at=LONG_AGO + timedelta(hours=1))
-    await store.write(write_threads, [ThreadRows(grown, [prepare(said, "t")])])
+    await store.write(write_threads, [ThreadRows(grown, [prepare(messages, "t")])])
     changed = await store.read(changes.poll, state)
     assert changed.threads == [changes.ThreadChange("", "t", LONG_AGO + timedelta(hours=1))]

@@ -116,7 +116,7 @@ FILTERS: dict[str, tuple[dict[str, object], list[int]]] = {
     "metadata null": ({"metadata": {"none": None, "number": 2}}, [2]),
     "metadata of another type": ({"metadata": {"number": "4"}}, []),
     "title": ({"text": "number 7"}, [7]),
-    "nobody": ({"agent": "nobody"}, []),
+    "unknown agent": ({"agent": "unknown agent"}, []),
 }
 
 

@@ -46,13 +46,13 @@ def child(path: tuple[str, ...], chunk: Chunk) -> Chunk:
 
 def seconds(chunks: list[Chunk]) -> dict[tuple[str, ...], tuple[float | None, float | None]]:
     """The times of the calls, as seconds, when a chunk comes every second."""
-    told = timings((NOON + timedelta(seconds=number), chunk) for number, chunk in enumerate(chunks))
+    found = timings((NOON + timedelta(seconds=number), chunk) for number, chunk in enumerate(chunks))
     return {
         path: (
             None if timing.started is None else (timing.started - NOON).total_seconds(),
             None if timing.ended is None else (timing.ended - NOON).total_seconds(),
         )
-        for path, timing in told.items()
+        for path, timing in found.items()
     }
 
 
@@ -98,7 +98,7 @@ async def test_times_are_stored_with_the_parts(engine: Engine) -> None:
         input={},
         children=(AssistantMessage(id="s", content=[inner]),),
     )
-    other = ToolCallPart(id="never told", name="t", state="input-available", input={})
+    other = ToolCallPart(id="without times", name="t", state="input-available", input={})
     message = AssistantMessage(id="m", content=[outer, other], run_id="r1")
     await store.write(save, [prepare(message, "t1")])
     chunks = [ready("a"), child(("a",), ready("a\x00")), child(("a",), done("a\x00")), done("a")]

@@ -75,7 +75,7 @@ NOTED: dict[str, tuple[list[tuple[str, JsonObject | None]], str | None]] = {
     "by an earlier one": ([("a", {"note": "one"}), ("a", None), ("a", {"other": "x"})], "one"),
     "by another agent": ([("b", {"note": "one"})], None),
     "not a text": ([("a", {"note": "one"}), ("a", {"note": 2})], "one"),
-    "by nobody": ([], None),
+    "without an owner": ([], None),
 }
 
 
@@ -91,8 +91,8 @@ async def test_metadata_of_an_earlier_run_is_returned(
 
 
 async def test_one_of_two_turns_that_create_a_thread_starts(store: Store) -> None:
-    told = await asyncio.gather(
+    outcomes = await asyncio.gather(
         *(store.runs.start_turn("t1", [message(f"m{number}")]) for number in range(4)), return_exceptions=True
     )
-    assert sorted(type(one).__name__ for one in told) == [*["BusyError"] * 3, "StartedTurn"]
+    assert sorted(type(one).__name__ for one in outcomes) == [*["BusyError"] * 3, "StartedTurn"]
     assert len((await store.messages.list("t1")).items) == 1

@@ -58,11 +58,11 @@ def write_messages(url: str, name: str, threads: int, each: int) -> None:
     asyncio.run(main())
 
 
-def open_together(url: str, name: str, everybody: Barrier) -> None:
+def open_together(url: str, name: str, barrier: Barrier) -> None:
     """Open a store when all processes are ready, and write a thread of this name."""
 
     async def main() -> None:
-        everybody.wait(60)
+        barrier.wait(60)
         async with open_store(url) as store:
             await store.threads.create(name)
             await store.messages.save([UserMessage(id="m1", content="x")], thread_id=name)
@@ -105,7 +105,7 @@ def fill_with_a_limit(place: str, report: Connection) -> None:
     asyncio.run(_fill(place, report, limit=400_000))
 
 
-def fill_as_nobody(place: str, report: Connection) -> None:
+def fill_without_permission(place: str, report: Connection) -> None:
     """Write to a store as a user without permissions, and report the error."""
     asyncio.run(_fill(":memory:"))  # load everything while it is readable
     os.setuid(NOBODY)

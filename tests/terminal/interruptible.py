@@ -17,7 +17,7 @@ from partita.store.store import Store
 from partita.store.values import MessageFilter
 from partita.types.codec import encode
 from tests.importers.database_examples import MASTRA, make_sqlite, mastra_message
-from tests.importers.log_files import Talk
+from tests.importers.log_files import ClaudeLog
 from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn, weather
 from tests.store.old_rows import second, with_rows
 
@@ -30,7 +30,7 @@ ROWS = 80
 def create_sessions(folder: Path) -> None:
     """Create logs of an agent."""
     for number in range(SESSIONS):
-        talk = Talk(f"{number:08x}-2f8e-4b52-9d3b-1a52ad1fb6a1")
+        talk = ClaudeLog(f"{number:08x}-2f8e-4b52-9d3b-1a52ad1fb6a1")
         for turn in range(TURNS):
             talk.prompt(f"Bed {turn}?").answer(
                 "I look.", call={"id": f"c{turn}", "name": "Bash", "input": {"command": f"beds {turn}"}}

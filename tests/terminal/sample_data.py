@@ -12,7 +12,7 @@ from partita.types.json import Json, dumps
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from tests.importers.database_examples import MASTRA, make_sqlite
-from tests.importers.log_files import Talk, gardening
+from tests.importers.log_files import ClaudeLog, gardening
 from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn, weather
 from tests.store.old_rows import second, with_rows
 
@@ -27,7 +27,7 @@ def create_sample_data(folder: Path) -> None:
     asyncio.run(_fill(folder / "store.db"))
     make_sqlite(folder / "mastra.db", MASTRA)
     gardening().write(folder / "logs")
-    talk = Talk("6c1a7a1f-2f8e-4b52-9d3b-1a52ad1fb6a2")
+    talk = ClaudeLog("6c1a7a1f-2f8e-4b52-9d3b-1a52ad1fb6a2")
     talk.prompt(EVIL).answer(EVIL, call={"id": "toolu_9", "name": EVIL, "input": {"x": EVIL}})
     talk.result("toolu_9", EVIL).raw(type=EVIL).write(folder / "logs" / "evil\x1b[7m")
     (folder / "logs" / "broken.jsonl").write_bytes(gardening("7d").lines()[:900] + b'{"type":"\x1b[7m\x9b\n')

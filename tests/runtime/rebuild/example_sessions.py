@@ -103,9 +103,9 @@ def untimed(state: list[Json]) -> list[Json]:
 
 def family() -> tuple[Rollout, Rollout]:
     parent = codex_session()
-    parent.begin("Find the slugs.").thinks("Where are they?")
+    parent.begin("Find the slugs.").add_reasoning("Where are they?")
     child = parent.agent(2)
-    parent.spawns(child, "call-1")
+    parent.spawn(child, "call-1")
     parent.answer("Seven.").count(20)
     child.talk("Look under the leaves.", "There are seven.")
     return parent, child

@@ -255,7 +255,9 @@ def _name(message: Message) -> str:
 
 
 async def test_a_prompt_of_codex_has_its_item_and_its_event(store: Store, tmp_path: Path) -> None:
-    script = Script().meta(CODEX).prompt("Find the slugs.").thinks("Where?").call("c1").output("c1", "7")
+    script = (
+        Script().meta(CODEX).prompt("Find the slugs.").add_reasoning("Where?").call("c1").output("c1", "7")
+    )
     script.answer("Seven.").count(20)
     data = await read_rollout(store, tmp_path, script)
     assert await lines_of_messages(store, data, CODEX) == {
@@ -271,9 +273,9 @@ async def test_a_prompt_of_codex_has_its_item_and_its_event(store: Store, tmp_pa
 
 
 async def test_a_delayed_message_of_codex_belongs_to_its_line(memory: Store, tmp_path: Path) -> None:
-    script = Script().meta(CODEX).says("user", "Find the slugs.")
+    script = Script().meta(CODEX).add_message("user", "Find the slugs.")
     script.event("agent_message", message="I look.").call("c1").output("c1").event("warning", message="Rain.")
-    script.says("user", "And the snails.")
+    script.add_message("user", "And the snails.")
     data = await read_rollout(memory, tmp_path, script)
     assert await lines_of_messages(memory, data, CODEX) == {
         "notes": [1],
@@ -296,9 +298,11 @@ async def test_a_token_count_before_its_response_belongs_to_the_response(
 
 async def test_a_search_that_starts_with_an_event_has_both_lines(memory: Store, tmp_path: Path) -> None:
     action: JsonObject = {"type": "search", "query": "slugs"}
-    script = Script().meta(CODEX).prompt("Find the slugs.").says("assistant", "I search.")
+    script = Script().meta(CODEX).prompt("Find the slugs.").add_message("assistant", "I search.")
     script.event("web_search_end", call_id="ws1", query="slugs", action=action)
-    script.context().item("web_search_call", status="completed", action=action).says("assistant", "Found.")
+    script.context().item("web_search_call", status="completed", action=action).add_message(
+        "assistant", "Found."
+    )
     data = await read_rollout(memory, tmp_path, script)
     entries = await lines_of_messages(memory, data, CODEX)
     assert entries["I search."] == [4, 5]
