@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from partita.formats.mastra.network import EXECUTION, ROUTING, read_network, structured
+from partita.formats.mastra.network import EXECUTION, ROUTING, structured
 from partita.types.codec import decode_message, encode, to_json
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import (
@@ -71,8 +71,14 @@ def hours(output: ToolOutput | None) -> ToolCallPart:
 OPEN = JsonOutput({"until": 18})
 
 
+def execution_in(content: str) -> NetworkExecution | None:
+    """Return the network execution in a text."""
+    message = structured(AssistantMessage(id="m", content=content))
+    return message.content.network_execution if isinstance(message, AssistantMessage) else None
+
+
 def network_result(body: JsonObject) -> NetworkResult:
-    execution = read_network(text(payload(**AGENT, finalResult=body)))
+    execution = execution_in(text(payload(**AGENT, finalResult=body)))
     assert execution is not None
     assert execution.final_result is not None
     return execution.final_result
@@ -177,7 +183,7 @@ EXECUTIONS: dict[str, tuple[JsonObject, NetworkExecution]] = {
 
 @each_row(("raw", "execution"), EXECUTIONS.values(), ids=EXECUTIONS)
 def test_an_execution_is_read(raw: JsonObject, execution: NetworkExecution) -> None:
-    assert read_network(text(raw)) == execution
+    assert execution_in(text(raw)) == execution
 
 
 OTHER_TEXTS: dict[str, str] = {
@@ -196,12 +202,11 @@ OTHER_TEXTS: dict[str, str] = {
 
 @each_row("content", OTHER_TEXTS.values(), ids=OTHER_TEXTS)
 def test_other_texts_stay_texts(content: str) -> None:
-    assert read_network(content) is None
     assert structured(AssistantMessage(id="m", content=content)) is None
 
 
 def test_whitespace_around_the_json_is_ignored() -> None:
-    assert read_network(f"\n {text(payload(**AGENT))} ") == read_network(text(payload(**AGENT)))
+    assert execution_in(f"\n {text(payload(**AGENT))} ") == execution_in(text(payload(**AGENT)))
 
 
 # --- calls and messages of an execution ----------------------------------------------------------------
@@ -256,7 +261,7 @@ def test_a_nested_network_is_read() -> None:
     result = network_result({"messages": [inner]})
     (message,) = result.messages
     assert isinstance(message, AssistantMessage)
-    assert message.content.network_execution == read_network(PAYLOAD)
+    assert message.content.network_execution == execution_in(PAYLOAD)
     assert message.content.content is None
 
 
@@ -277,7 +282,7 @@ def structured_message(message: AssistantMessage) -> AssistantMessage:
 
 def test_a_message_gets_its_execution_instead_of_the_text() -> None:
     found = structured_message(assistant(TextPart(PAYLOAD), metadata={"mode": "network"}))
-    assert found == assistant(network_execution=read_network(PAYLOAD), metadata={"mode": "network"})
+    assert found == assistant(network_execution=execution_in(PAYLOAD), metadata={"mode": "network"})
 
 
 def test_other_members_of_the_text_are_kept_as_notes() -> None:
@@ -305,8 +310,8 @@ def test_the_content_string_does_not_repeat_the_json(content: str, left: str | N
 def test_a_second_execution_in_a_message_becomes_data() -> None:
     other = text(payload(primitiveType="tool", primitiveId="hours", finalResult={"result": 1}))
     found = structured_message(assistant(TextPart(PAYLOAD), TextPart(other, extra=Extra({"createdAt": 5}))))
-    assert found.content.network_execution == read_network(PAYLOAD)
-    data = to_json(read_network(other))
+    assert found.content.network_execution == execution_in(PAYLOAD)
+    data = to_json(execution_in(other))
     assert found.parts == (DataPart(EXECUTION, data, extra=Extra({"createdAt": 5})),)
 
 
@@ -351,7 +356,7 @@ def test_a_network_execution_field_is_read_and_the_text_is_kept() -> None:
     field = payload(**AGENT, finalResult={"text": "Until six."})
     message = assistant(TextPart("Until six."), extra=Extra({"foreign:networkExecution": field}))
     found = structured_message(message)
-    assert found.content.network_execution == read_network(PAYLOAD)
+    assert found.content.network_execution == execution_in(PAYLOAD)
     assert found.parts == message.parts
     assert found.content.provider_metadata == {"mastra-v2": {"network": {"field": True}}}
 
@@ -374,7 +379,7 @@ def payloads(draw: st.DrawFn) -> JsonObject:
 def test_every_leaf_of_a_payload_is_read(data: st.DataObject) -> None:
     raw = data.draw(payloads())
     _, other = data.draw(changes(raw))
-    before, after = read_network(text(raw)), read_network(text(other))
+    before, after = execution_in(text(raw)), execution_in(text(other))
     assert dumps(to_json(before)) != dumps(to_json(after))
 
 

@@ -33,7 +33,7 @@ def detect(first_values: Sequence[Json], name: str = "") -> DetectedLog | None:
     best: DetectedLog | None = None
     for record in filter(is_object, first_values[:SAMPLE_SIZE]):
         for sign in LOG_SIGNS:
-            if (best is None or sign.confidence > best.confidence) and sign.shows(record):
+            if (best is None or sign.confidence > best.confidence) and sign.matches(record):
                 agent = LOG_FORMATS[sign.format].agent
                 best = DetectedLog(agent, sign.format, sign.confidence, sign.why)
         if best is None:

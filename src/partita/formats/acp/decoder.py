@@ -45,7 +45,7 @@ class Request(NamedTuple):
     id: str | int
 
 
-FINISHED: Final[Mapping[str, str]] = {
+FINISH_REASONS: Final[Mapping[str, str]] = {
     "end_turn": "stop",
     "max_tokens": "length",
     "max_turn_requests": "length",
@@ -67,7 +67,7 @@ INTERNAL: Final = ("authenticate", "fs/", "initialize", "logout", "session/", "t
 """Prefixes of methods that only concern the programs."""
 
 CONTENT: Final = ("session/prompt", "fs/write_text_file")
-"""Those of these methods whose requests have content of the conversation."""
+"""Internal methods whose requests have content of the conversation."""
 
 USAGE: Final = UsageNames(
     input=["inputTokens"],
@@ -89,7 +89,7 @@ class AcpDecoder:
         """Messages that only concern the programs."""
         self._count = 0
         self._calls = Calls()
-        self._requests: dict[Request, str] = {}  # open ones, with their terminals
+        self._requests: dict[Request, str] = {}  # open requests, with their terminals
         self._block: tuple[str, str] | None = None  # kind and id of the current text
         self._message: Json = None  # its id in the protocol
         self._blocks = 0
@@ -102,7 +102,7 @@ class AcpDecoder:
             "tool_call_update": self._call,
             "plan": self._plan,
         }
-        self._answers: Mapping[str, Reader] = {
+        self._results: Mapping[str, Reader] = {
             "initialize": lambda result: self._set_facts({"agentInfo": result.get("agentInfo")}),
             "session/new": lambda result: self._set_facts(
                 {"sessionId": result.get("sessionId"), "model": _model(result)}
@@ -112,7 +112,7 @@ class AcpDecoder:
         }
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks of one message."""
+        """Return the chunks of one message."""
         self._count += 1
         if not is_object(event):
             return self._keep("unknown", event)
@@ -128,7 +128,7 @@ class AcpDecoder:
         return self._keep("unknown", event)
 
     def finish(self) -> list[Chunk]:
-        """The chunks that close what is open when the stream ends."""
+        """Return the chunks that end everything that is open when the stream ends."""
         if not self._is_open:
             return []
         chunks = self._close("lost")
@@ -141,21 +141,21 @@ class AcpDecoder:
         update = params.get("update")
         kind = update.get("sessionUpdate") if is_object(update) else None
         if method != "session/update" or not is_object(update) or not isinstance(kind, str):
-            is_plumbing = method == "session/cancel" or method.startswith("$/")
-            return self._drop(event) if is_plumbing else self._keep("unknown", event)
+            is_internal = method == "session/cancel" or method.startswith("$/")
+            return self._drop(event) if is_internal else self._keep("unknown", event)
         if any(request.method == "session/load" for request in self._requests):
             return [DataChunk(f"data-{ACP}-replay", update, transient=True)]
         if kind in TRANSIENT:
-            return self._pass(TRANSIENT[kind], update)
+            return self._session_update(TRANSIENT[kind], update)
         reader = self._updates.get(kind)
         return self._keep("unknown", update) if reader is None else reader(update)
 
     def _read_request(self, request: Request, params: JsonObject, event: JsonObject) -> list[Chunk]:
         if request.method == "session/request_permission":
-            begun = self._step()
+            opening = self._step()
             chunks = self._calls.request_approval(str(request.id), params)
             return [
-                *begun,
+                *opening,
                 *(self._keep("permission", params) if chunks is None else [*self._end(), *chunks]),
             ]
         terminal = params.get("terminalId")
@@ -181,7 +181,7 @@ class AcpDecoder:
             self._calls.terminals.setdefault(terminal, {}).update(_terminal_result(given))
         elif is_object(error) and not request.method.startswith("fs/"):
             return self._failed(request.method, error)
-        reader = self._answers.get(request.method)
+        reader = self._results.get(request.method)
         return [] if reader is None else reader(given)
 
     def _request_of_response(self, number: str | int, result: JsonObject) -> Request | None:
@@ -194,9 +194,9 @@ class AcpDecoder:
 
     def _text(self, kind: str, update: JsonObject) -> list[Chunk]:
         text, message = text_of(update.get("content")), update.get("messageId")
-        begun = self._step()
+        opening = self._step()
         if text is None:
-            return [*begun, *self._end(), block_chunk(update.get("content"))]
+            return [*opening, *self._end(), block_chunk(update.get("content"))]
         chunks: list[Chunk] = []
         if self._block is None or self._block[0] != kind or self._message != message:
             chunks += self._end()
@@ -205,15 +205,15 @@ class AcpDecoder:
             chunks.append(TextStart(self._block[1]) if kind == "text" else ReasoningStart(self._block[1]))
         name = self._block[1]
         delta = TextDelta(name, text) if kind == "text" else ReasoningDelta(name, text)
-        return [*begun, *chunks, delta]
+        return [*opening, *chunks, delta]
 
     def _call(self, update: JsonObject) -> list[Chunk]:
-        begun = self._begin() if self._calls.has(update.get("toolCallId")) else self._step()
+        opening = self._begin() if self._calls.has(update.get("toolCallId")) else self._step()
         chunks = self._calls.update(without(update, "sessionUpdate"))
         if chunks is None:
-            return [*begun, *self._keep("unknown", update)]
+            return [*opening, *self._keep("unknown", update)]
         self._had_results |= not self._calls.has_open
-        return [*begun, *self._end(), *chunks]
+        return [*opening, *self._end(), *chunks]
 
     def _plan(self, update: JsonObject) -> list[Chunk]:
         plan = without(update, "sessionUpdate")
@@ -227,19 +227,19 @@ class AcpDecoder:
         metadata: JsonObject = {ACP: {**self._facts, **result}}
         if is_object(usage := result.get("usage")):
             metadata["usage"] = {**to_json(USAGE.read(usage)), "raw": usage}
-        ended = FINISHED.get(reason, "other") if isinstance(reason, str) else "other"
+        ended = FINISH_REASONS.get(reason, "other") if isinstance(reason, str) else "other"
         aborted: list[Chunk] = [MessageAbort("cancelled")] if is_cancelled else []
         return [*chunks, *aborted, MessageFinish(ended, metadata)]
 
     def _failed(self, method: str, error: JsonObject) -> list[Chunk]:
         text = error.get("message")
-        begun = self._begin()
+        opening = self._begin()
         chunk = ErrorChunk(text if isinstance(text, str) and text else "unknown error")
         if method != "session/prompt":
-            return [*begun, chunk]
+            return [*opening, chunk]
         chunks = self._close("lost")
         self._is_open = False
-        return [*begun, *chunks, chunk, MessageFinish("error", {ACP: {**self._facts, "error": error}})]
+        return [*opening, *chunks, chunk, MessageFinish("error", {ACP: {**self._facts, "error": error}})]
 
     # Start and end
 
@@ -280,7 +280,7 @@ class AcpDecoder:
         self._facts |= {name: value for name, value in facts.items() if value is not None}
         return [MessageMetadata({ACP: dict(self._facts)})] if self._is_open else []
 
-    def _pass(self, name: str, update: JsonObject) -> list[Chunk]:
+    def _session_update(self, name: str, update: JsonObject) -> list[Chunk]:
         if name == "usage":
             self._facts["context"] = without(update, "sessionUpdate")
         if name == "session-info" and isinstance(title := update.get("title"), str):

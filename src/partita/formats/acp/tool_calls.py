@@ -44,13 +44,13 @@ ACP: Final = "acp"
 
 
 def text_of(block: Json) -> str | None:
-    """The text of a text block."""
+    """Return the text of a text block."""
     text = block.get("text") if is_object(block) and block.get("type") == "text" else None
     return text if isinstance(text, str) else None
 
 
 def file_of(block: Json) -> tuple[str, str] | None:
-    """URL and media type of an image or an audio block."""
+    """Return the URL and the media type of an image or an audio block."""
     if not is_object(block) or block.get("type") not in ("image", "audio"):
         return None
     data, media_type = block.get("data"), block.get("mimeType")
@@ -144,7 +144,7 @@ class Calls:
     def __init__(self) -> None:
         self._calls: dict[str, Call] = {}
         self._open: set[str] = set()
-        self._asked: dict[str, tuple[Call, list[Json]]] = {}
+        self._requests: dict[str, tuple[Call, list[Json]]] = {}
         self.terminals: dict[str, JsonObject] = {}
         """The output and the exit status of terminals, by id."""
 
@@ -187,23 +187,23 @@ class Calls:
     def request_approval(self, approval: str, params: JsonObject) -> list[Chunk] | None:
         """Add a permission request; return `None` if it names no call that is pending."""
         update = params.get("toolCall")
-        chunks = self.update(update) if is_object(update) and approval not in self._asked else None
+        chunks = self.update(update) if is_object(update) and approval not in self._requests else None
         call = self._calls.get(update["toolCallId"]) if chunks is not None and is_object(update) else None
         if chunks is None or call is None or call.is_done:
             return None
         options = params.get("options")
-        self._asked[approval] = (call, options if is_array(options) else [])
+        self._requests[approval] = (call, options if is_array(options) else [])
         call.approval = approval
-        asked = {name: value for name, value in params.items() if name not in ("toolCall", "sessionId")}
-        question = ToolApprovalRequest(approval, call.id, asked or UNSET)
-        return [*chunks, *self._available(call, False), question]
+        details = {name: value for name, value in params.items() if name not in ("toolCall", "sessionId")}
+        request = ToolApprovalRequest(approval, call.id, details or UNSET)
+        return [*chunks, *self._available(call, False), request]
 
     def decide(self, approval: str, result: JsonObject) -> list[Chunk] | None:
         """Add the response to a permission request; return `None` if the request or its call has ended."""
-        asked = self._asked.pop(approval, None)
-        if asked is None or asked[0].approval != approval or asked[0].is_done:
+        request = self._requests.pop(approval, None)
+        if request is None or request[0].approval != approval or request[0].is_done:
             return None
-        call, options = asked
+        call, options = request
         outcome = result.get("outcome")
         chosen = outcome.get("optionId") if is_object(outcome) else None
         if chosen is None:
@@ -215,11 +215,10 @@ class Calls:
         reason = name if isinstance(name, str) else None
         if not approved:
             call.denied = reason or ""
-        answer = ToolApprovalResponse(approval, approved, None if approved else reason)
-        return [answer]
+        return [ToolApprovalResponse(approval, approved, None if approved else reason)]
 
     def close(self, why: Interruption) -> list[Chunk]:
-        """End the calls without an output, which were denied or interrupted."""
+        """End the calls without an output: they were denied or interrupted."""
         chunks: list[Chunk] = []
         for call in [call for call in self._calls.values() if not call.is_done]:
             self._end(call)

@@ -1,1 +1,1 @@
-"""AG-UI: the messages and events between agents and the pages that show them."""
+"""AG-UI: the messages and events between agents and user interfaces."""

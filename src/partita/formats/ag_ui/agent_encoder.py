@@ -32,7 +32,7 @@ Approval: TypeAlias = chunks.ToolApprovalRequest | chunks.ToolApprovalResponse
 Output: TypeAlias = (
     chunks.ToolOutputAvailable | chunks.ToolOutputError | chunks.ToolOutputDenied | chunks.ToolOutputChunk
 )
-Ending: TypeAlias = (
+MessageChunk: TypeAlias = (
     MessageStart | MessageFinish | chunks.MessageAbort | chunks.MessageMetadata | chunks.ErrorChunk
 )
 
@@ -161,10 +161,11 @@ class TextEncoder:
     def _start(self, key: tuple[str, str], metadata: JsonObject | None) -> None:
         found, ids, is_text = notes(metadata, NAMESPACE), self._ids, key[0] == "TEXT"
         ids.end_step()
-        made = ids.text() if is_text else f"{ids.message_id}:{key[1]}"
-        made = f"{made}:{len(self._used)}" if made in self._used and not is_text else made
+        default_id = ids.text() if is_text else f"{ids.message_id}:{key[1]}"
+        if default_id in self._used and not is_text:
+            default_id = f"{default_id}:{len(self._used)}"
         known = found.get(MESSAGE_ID)
-        id_ = known if isinstance(known, str) and known not in self._used else made
+        id_ = known if isinstance(known, str) and known not in self._used else default_id
         self._used.add(id_)
         self._open[key] = id_, metadata
         if is_text:
@@ -208,15 +209,15 @@ class CallEncoder:
         self._lost: set[tuple[str, str, bytes]] = set()
 
     def open_calls(self) -> list[str]:
-        """The calls without a result, in order."""
+        """Return the calls without a result, in order."""
         return [call for call in self.names if call not in self._answered]
 
     def interrupts(self) -> list[JsonObject]:
-        """The approval requests without a response."""
+        """Return the approval requests without a response."""
         return [_interrupt(request) for request in self._requests.values()]
 
-    def forget(self) -> None:
-        """Forget the calls of an earlier run, which this run does not wait for."""
+    def discard_calls(self) -> None:
+        """Discard the calls of an earlier run: this run does not wait for them."""
         self._answered.update(self.names)
         self._complete, self._requests = {}, {}
 
@@ -232,7 +233,7 @@ class CallEncoder:
             self._output.emit("TOOL_CALL_END", toolCallId=call)
 
     def encode_approval(self, chunk: Approval) -> None:
-        """Note an approval request, which is encoded when the run ends unless it has a response."""
+        """Keep an approval request until its response. Without one it is encoded when the run ends."""
         if isinstance(chunk, chunks.ToolApprovalRequest):
             self.end_input(chunk.tool_call_id)
             self._requests[chunk.approval_id] = chunk
@@ -330,14 +331,14 @@ class CallEncoder:
                 output = parts.JsonOutput(chunk.output)
         block: Any = write_result(parts.ToolResultPart(chunk.tool_call_id, "", output))
         content: Json = to_json(block.content)
-        again: parts.ToolOutput
+        read_back: parts.ToolOutput
         if isinstance(content, str):
-            again = parts.TextOutput(content)
+            read_back = parts.TextOutput(content)
         else:
-            again = parts.ContentOutput(read_content(wire.CONTENT.read(content)))
+            read_back = parts.ContentOutput(read_content(wire.CONTENT.read(content)))
         record = Record()
         record.entries.append(Entry(output, name, 0))
-        self._output.report_losses(REPORT.compare(record, {0: again}))
+        self._output.report_losses(REPORT.compare(record, {0: read_back}))
         return content
 
     def _result(self, call: str, content: Json, metadata: JsonObject | None) -> None:
@@ -356,8 +357,10 @@ def is_preliminary(chunk: Output) -> bool:
 
 def _interrupt(request: chunks.ToolApprovalRequest) -> JsonObject:
     """Return an approval request as an interrupt: https://docs.ag-ui.com/concepts/interrupts."""
-    said: JsonObject = to_json(request)
-    more = {name: said[name] for name in ("inputSchemaInput", "signature", "isAutomatic") if name in said}
+    written: JsonObject = to_json(request)
+    more = {
+        name: written[name] for name in ("inputSchemaInput", "signature", "isAutomatic") if name in written
+    }
     descriptor = request.approval_descriptor
     if is_object(descriptor) and isinstance(descriptor.get("reason"), str):  # it was an interrupt
         interrupt = dict(descriptor)
@@ -404,10 +407,10 @@ class AgentEncoder:
         self._end_step()
 
     def interrupts(self) -> list[JsonObject]:
-        """The interrupts of this agent and its sub-agents."""
+        """Return the interrupts of this agent and its sub-agents."""
         own: JsonObject = {} if self._output.agent is None else {AGENT: self._output.agent}
-        mine = [{**one, **own} for one in (*self.calls.interrupts(), *self._interrupts)]
-        return mine + [one for agent in self._agents.values() for one in agent.interrupts()]
+        own_interrupts = [{**one, **own} for one in (*self.calls.interrupts(), *self._interrupts)]
+        return own_interrupts + [one for agent in self._agents.values() for one in agent.interrupts()]
 
     def encode(self, chunk: Chunk) -> None:
         """Encode a chunk. One without an event becomes a custom event that only Partita reads."""
@@ -418,7 +421,7 @@ class AgentEncoder:
         elif isinstance(chunk, chunks.ToolInputDelta | Input | Approval | Output):
             self._texts.close()
             self._encode_call(chunk)
-        elif isinstance(chunk, Ending):
+        elif isinstance(chunk, MessageChunk):
             self._encode_message(chunk)
         elif isinstance(chunk, DataChunk):
             self._encode_data(chunk)
@@ -528,7 +531,7 @@ class AgentEncoder:
         agent = self._agents[call] = AgentEncoder(run, f"{call}/1", call)
         return agent
 
-    def _encode_message(self, chunk: Ending) -> None:
+    def _encode_message(self, chunk: MessageChunk) -> None:
         """Encode the start or the end of the message of a sub-agent."""
         if isinstance(chunk, chunks.ErrorChunk):
             self._error = chunk.error_text

@@ -1,7 +1,7 @@
 """Chunks → AG-UI events.
 
 The chunks of a stream form one run, even if they are of several messages. The run ends when the chunks end:
-only then is it known which calls still wait for a result.
+only then is it clear which calls still wait for a result.
 
 Events: https://docs.ag-ui.com/concepts/events
 """
@@ -45,7 +45,7 @@ class AgUiEncoder:
         message_id: str | None = None,
         before: Iterable[Chunk] = (),
     ) -> None:
-        """Without ids, those in the chunks are used, or generated ones.
+        """If an id is not given, the one in the chunks is used, or a generated one.
 
         `before`: the chunks of the message in an earlier run. They are not encoded again.
         """
@@ -61,12 +61,12 @@ class AgUiEncoder:
         for chunk in before:
             self.feed(chunk)
         if self._is_begun:
-            self._forget(thread_id, run_id)
+            self._reset(thread_id, run_id)
 
-    def _forget(self, thread_id: str | None, run_id: str | None) -> None:
+    def _reset(self, thread_id: str | None, run_id: str | None) -> None:
         """Start another run, which keeps only the ids of the message."""
         self._agent.close()
-        self._agent.calls.forget()
+        self._agent.calls.discard_calls()
         self._agent.ids.end_step()
         self._run.events.clear()
         self._run.losses.clear()
@@ -77,11 +77,11 @@ class AgUiEncoder:
 
     @property
     def losses(self) -> Sequence[Loss]:
-        """The losses so far. A path begins with the number of the chunk."""
+        """Return the losses so far. A path begins with the number of the chunk."""
         return self._run.losses
 
     def feed(self, chunk: Chunk) -> list[Json]:
-        """The events of a chunk."""
+        """Return the events of a chunk."""
         if not self._is_begun:
             self._begin(chunk)
         match chunk:
@@ -110,7 +110,7 @@ class AgUiEncoder:
         return self._take()
 
     def finish(self) -> list[Json]:
-        """The events that close what is open when the chunks end."""
+        """Return the events that end everything that is open when the chunks end."""
         if not self._is_begun:
             self._begin(None)
         interrupts = self._agent.interrupts()
@@ -203,8 +203,8 @@ def _usage(metadata: JsonObject) -> list[Json] | None:
     if is_array(raw) and all(is_object(entry) for entry in raw):
         return raw
     entry: JsonObject = {
-        theirs: usage[name]
-        for name, theirs in COUNTS.items()
+        member: usage[name]
+        for name, member in COUNTS.items()
         if isinstance(usage.get(name), int) and usage[name] >= 0
     }
     if isinstance(model := metadata.get("model"), str):

@@ -1,4 +1,4 @@
-"""Shared by the decoder and the encoder of AG-UI events: names of data chunks, and token counts.
+"""Names of data chunks and token counts that the decoder and the encoder of AG-UI events share.
 
 Source: https://docs.ag-ui.com/concepts/events, https://ag-ui.com/spec/1.0/schema.json
 """
@@ -58,7 +58,7 @@ COUNTS: Final[Mapping[str, str]] = {
 
 
 def event_metadata(members: JsonObject) -> JsonObject | None:
-    """Provider metadata with the members of events, and with that in their encrypted value."""
+    """Return provider metadata: the members of events, and the metadata in their encrypted value."""
     if not members:
         return None
     others: Json = read_encrypted_value(members.get(ENCRYPTED))

@@ -2,9 +2,9 @@
 
 An assistant message of AG-UI is one text, then calls. So a canonical message is written as a message for each
 step: the first has its id, step K has `ID#K`, and its results are `ID#K:results`, `ID#K:results:2` and so on,
-which are the ids that `fold` uses. Reasoning is a separate message before the step. Messages
-of a sub-agent name it in `subagentRunId`; here that is the id of the call that started it, and they are
-written after the call. An activity is an event with data.
+which are the ids that `fold` uses. Reasoning is a separate message before the step. Messages of a sub-agent
+name it in `subagentRunId`. The writer sets that to the id of the call that started the sub-agent, and writes
+these messages after the call. An activity is an event with data.
 
 Wire: https://docs.ag-ui.com/concepts/messages
 """
@@ -124,9 +124,9 @@ def _write_request(messages: list[Json], request: Request, thread_id: str, write
     payload: JsonObject = {"threadId": thread_id, "runId": "run-1"}
     for name, value in payload.items():
         if name not in request.settings:
-            writer.repaired(f"$.settings.{name}", value, REQUIRED)
+            writer.report_repair(f"$.settings.{name}", value, REQUIRED)
     for name, value in request.settings.items():
-        if name in REQUEST or name == "tools":  # that are not a list
+        if name in REQUEST or name == "tools":  # tools that are not a list
             payload[name] = value
         else:
             loss = Loss.of(f"$.settings.{name}", value, NO_PLACE)
@@ -165,7 +165,7 @@ def _read_tool(raw: Json, path: str) -> ToolSpec:
 def _write_tool(tool: ToolSpec, index: int, writer: "Writer") -> JsonObject:
     rest = kept_fields(tool.extra)
     if tool.description is None and "description" not in rest:
-        writer.repaired(f"$.tools[{index}].description", "", REQUIRED)
+        writer.report_repair(f"$.tools[{index}].description", "", REQUIRED)
     schema = {} if tool.input_schema is None else {"parameters": tool.input_schema}
     return {"name": tool.name, "description": tool.description or "", **schema, **rest}
 
@@ -176,7 +176,7 @@ _NUMBERED: Final = re.compile(r"(.*#\d+:results):\d+", re.DOTALL)
 
 
 def results_group(message_id: str) -> str:
-    """The prefix of the ids of the results of a step."""
+    """Return the prefix of the ids of the results of a step."""
     found = _NUMBERED.fullmatch(message_id) if ":results:" in message_id else None
     return found[1] if found else message_id
 
@@ -230,7 +230,7 @@ class Reader:
         self.messages = self.read_agent(UNSET)
 
     def losses(self) -> Iterator[Loss]:
-        """Ids that were added, and results whose position is not kept."""
+        """Yield the ids that were added, and results whose position is not kept."""
         yield from self._repairs
         for read in self._read:
             yield from misplaced_results(read.messages, [self._path(index) for index in read.indexes])
@@ -240,7 +240,7 @@ class Reader:
         return agent in self._by_agent
 
     def read_agent(self, agent: Any) -> list[Message]:
-        """The messages of an agent."""
+        """Return the messages of an agent."""
         read = AgentReader(self, self._by_agent.pop(agent, []))
         self._read.append(read)
         return join(read.messages)
@@ -274,7 +274,7 @@ class AgentReader:
     def __init__(self, reader: Reader, found: Sequence[tuple[int, Any]]) -> None:
         """`found`: messages with their indexes.
 
-        The main agent has the messages of sub-agents that no call has started, as internal ones.
+        The main agent also has the messages of sub-agents that no call started. They are internal.
         """
         self.messages: list[Message] = []
         self.indexes: list[int] = []
@@ -421,7 +421,7 @@ class Writer:
         self.reasoning_ids: set[str] = set()
         self.result_ids: dict[str, int] = {}
 
-    def repaired(self, path: str, value: Json, why: str) -> None:
+    def report_repair(self, path: str, value: Json, why: str) -> None:
         """Report a value that was added or changed because AG-UI requires it."""
         self.record.losses.append(Loss.of(path, value, why, "repaired"))
 
@@ -468,7 +468,7 @@ class AgentWriter:
         if is_system:
             numbers = [None if number is None else 0 for number in numbers]  # the content is one text
             if not blocks:
-                self._writer.repaired(f"{turn.path}.content.parts", "", REQUIRED)
+                self._writer.report_repair(f"{turn.path}.content.parts", "", REQUIRED)
         elif not blocks and isinstance(turn, Prompt) and turn.steering is not None:
             self._record.add(turn, None, numbers)
             return
@@ -480,7 +480,7 @@ class AgentWriter:
     # Steps
 
     def _event(self, message: AssistantMessage) -> int | None:
-        """Write an activity or a message whose role was not known, and return its index."""
+        """Write an activity or a message of an unknown role, and return its index."""
         match message.parts:
             case (ForeignPart(format=format_, value=value),) if format_ == NAME and _is_unknown(value):
                 return self._append(value)
@@ -499,15 +499,15 @@ class AgentWriter:
         text: TextPart | None = None
         calls: list[LocatedPart] = []
         positions: list[Position | None] = []
-        for placed in step.parts:
-            match placed.part:
+        for located in step.parts:
+            match located.part:
                 case ReasoningPart():
-                    positions.append((self._reasoning(placed, message), 0))
+                    positions.append((self._reasoning(located, message), 0))
                 case TextPart() as text:
                     positions.append((len(self._payload), TEXT))
                 case ToolCallPart():
                     positions.append((len(self._payload), len(calls)))
-                    calls.append(placed)
+                    calls.append(located)
                 case _:
                     positions.append(None)
         place: Position | None = (start,)
@@ -517,7 +517,7 @@ class AgentWriter:
         self._boundaries(step, place)
         if [call for call in calls if call.part.children]:
             self._calls = calls
-            step = step._replace(parts=[self._without_children(placed) for placed in step.parts])
+            step = step._replace(parts=[self._without_children(located) for located in step.parts])
         self._record.add(step, place, positions)
 
     def _is_reasoning(self, message: AssistantMessage, start: int) -> bool:
@@ -529,7 +529,7 @@ class AgentWriter:
         """Record the step starts before a step. Its message implies one."""
         boundaries = list(step.boundaries)
         if step.is_cut and place is not None and step.parts:
-            self._writer.repaired(step.parts[0].path, f"{step.message.id}#{step.number}", ONE_TEXT)
+            self._writer.report_repair(step.parts[0].path, f"{step.message.id}#{step.number}", ONE_TEXT)
         elif step.number > 1 and boundaries and place is not None:
             part, path = boundaries.pop(0)
             self._record.entries.append(Entry(part, path, (*place, STEP)))
@@ -550,24 +550,24 @@ class AgentWriter:
         for call, path in calls:
             self._writer.calls.setdefault(call.id, path)
             if call.input is UNSET and not isinstance(call.raw_input, str):
-                self._writer.repaired(f"{path}.input", "{}", REQUIRED)
+                self._writer.report_repair(f"{path}.input", "{}", REQUIRED)
         id_ = message.id if is_first else f"{message.id}#{step.number}"
         metadata = message.content.metadata if is_first else UNSET
         return self._append_block(block, known if isinstance(known, str) else id_, metadata)
 
-    def _without_children(self, placed: LocatedPart) -> LocatedPart:
+    def _without_children(self, located: LocatedPart) -> LocatedPart:
         """Return a call without the messages of its sub-agent, if these are written."""
-        part, path = placed
-        is_home = type(part) is ToolCallPart and part.children and self._writer.calls.get(part.id) == path
-        return LocatedPart(replace(part, children=()), path) if is_home else placed
+        part, path = located
+        is_written = type(part) is ToolCallPart and part.children and self._writer.calls.get(part.id) == path
+        return LocatedPart(replace(part, children=()), path) if is_written else located
 
-    def _reasoning(self, placed: LocatedPart, message: AssistantMessage) -> int:
-        part, path = placed
+    def _reasoning(self, located: LocatedPart, message: AssistantMessage) -> int:
+        part, path = located
         self._reasoning_count += 1
         ids, id_ = self._writer.reasoning_ids, part.id
         if id_ is None or id_ in ids:
             id_ = f"{message.id}:reasoning-{self._reasoning_count}"
-            self._writer.repaired(f"{path}.id", id_, OWN_ID)
+            self._writer.report_repair(f"{path}.id", id_, OWN_ID)
         ids.add(id_)
         return self._append_block(REASONING.write(part), id_)
 
@@ -584,7 +584,7 @@ class AgentWriter:
             wanted = known if isinstance(known, str) else turn.message.id
             id_ = unused_id(wanted, self._writer.result_ids)
             if any(positions) and results_group(id_) not in (turn.message.id, known):
-                self._writer.repaired(f"{turn.path or f'{path}.resultMessage'}.id", id_, OWN_ID)
+                self._writer.report_repair(f"{turn.path or f'{path}.resultMessage'}.id", id_, OWN_ID)
             positions.append((self._append_block(RESULTS.write(part), id_, turn.message.content.metadata), 0))
         first = next(filter(None, positions), None)
         self._record.add(turn, first and first[:1], positions)

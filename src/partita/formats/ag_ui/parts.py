@@ -39,7 +39,7 @@ from . import wire
 from .wire import ENCRYPTED, MESSAGE_ID, NAME, NAMESPACE, PARENT
 
 # Notes in the provider metadata of messages
-ROLE: Final = "role"  # of instructions, and of an assistant message that its reasoning would imply
+ROLE: Final = "role"  # the role of instructions, or `reasoning` for a message with only reasoning
 CONTENT_FORM: Final = "content"  # "list": the content is a list although it is one text
 
 REPORT: Final = Report(
@@ -64,7 +64,7 @@ PREFIX: Final = "partita:"
 
 
 def other_metadata(metadata: JsonObject | None) -> JsonObject:
-    """Provider metadata without the notes of this format."""
+    """Return provider metadata without the notes of this format."""
     return {name: value for name, value in (metadata or {}).items() if name != NAMESPACE}
 
 
@@ -145,7 +145,7 @@ def write_source(part: File) -> wire.AnySource:
 
 
 def media_codec(block: type[wire.Media], kind: str) -> PartCodec[None]:
-    """The codec of one kind of files."""
+    """Return the codec of one kind of files."""
 
     def read(media: wire.Media, context: None) -> ImagePart | FilePart | None:
         return read_media(media, kind)
@@ -200,10 +200,6 @@ CONTENT: Final[PartCodecs[None]] = PartCodecs(
 
 def read_content(content: tuple[wire.AnyPart, ...]) -> tuple[Any, ...]:
     return tuple([CONTENT.read(block, None) for block in content])
-
-
-def write_content(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple([block for part in parts if (block := CONTENT.write(part)) is not None])
 
 
 # Reasoning, calls and results
@@ -270,10 +266,11 @@ def read_result(block: wire.Tool, name: str) -> ToolResultPart:
 def write_result(part: ToolResultPart) -> Wire:
     outcome, value, items = write_tool_text(part.output)
     text = as_text(value)
+    content: Any = text if items is None else tuple(CONTENT.write_all(items))
     return wire.Tool(
         id="",
         tool_call_id=part.id,
-        content=text if items is None else write_content(items),
+        content=content,
         error=UNSET if outcome == "success" else text,
         encrypted_value=encrypted_value(part.provider_metadata),
     )
@@ -314,11 +311,11 @@ RESULTS: Final[PartCodecs[str]] = PartCodecs(
 )
 
 
-# Messages of other roles. Their blocks have no id and no metadata: those are of the message
+# Messages of other roles. Their blocks have no id and no metadata: the messages have them
 
 
 def read_user(message: wire.User) -> UserContent:
-    """The content of a message of the user."""
+    """Return the content of a message of the user."""
     metadata, given = read_encrypted_value(message.encrypted_value), message.content
     if isinstance(given, str):
         return _with_residue(UserContent(parts=(TextPart(given),), provider_metadata=metadata), (), message)
@@ -326,11 +323,11 @@ def read_user(message: wire.User) -> UserContent:
     if is_plain(parts):
         metadata = add_notes(metadata, NAMESPACE, {CONTENT_FORM: "list"})
     content = UserContent(parts=parts, provider_metadata=metadata)
-    return _with_residue(content, write_content(parts), message)
+    return _with_residue(content, tuple(CONTENT.write_all(parts)), message)
 
 
 def read_system(message: wire.System | wire.Developer) -> SystemContent:
-    """The content of instructions."""
+    """Return the content of instructions."""
     metadata = read_encrypted_value(message.encrypted_value)
     if isinstance(message, wire.Developer):
         metadata = add_notes(metadata, NAMESPACE, {ROLE: "developer"})
@@ -346,7 +343,7 @@ def _with_residue(content: PromptT, blocks: tuple[Any, ...], message: wire.Messa
 
 
 def write_prompt(content: SystemContent | UserContent, blocks: tuple[Any, ...]) -> Wire:
-    """`blocks`: those of the parts."""
+    """Return the message of a content. `blocks`: the blocks of its parts."""
     noted, encrypted = notes(content.provider_metadata, NAMESPACE), encrypted_value(content.provider_metadata)
     texts = [part.text for part in content.parts if isinstance(part, TextPart)]
     if isinstance(content, UserContent):

@@ -1,12 +1,12 @@
 """AG-UI events → chunks.
 
-A run is one message. Texts, calls and results note the ids of the messages that they are in AG-UI. Events of
-a sub-agent become chunks for the call that started it; if no call did, one is added. State, activities,
+A run is one message. The ids of AG-UI messages are notes on texts, calls and results. Events of a sub-agent
+become chunks for the call that started it; if no call did, one is added. State, activities,
 snapshots and unknown events become data. The `THINKING_*` events from before version 1.0 are read as
 reasoning (they have no ids: https://docs.ag-ui.com/concepts/events#deprecated-events).
 
-An encrypted value follows the text or the call that it belongs to, so the chunk that ends one is emitted
-when the next event begins another one.
+An encrypted value follows the text or the call that it belongs to, so the end of a text or a call is emitted
+when the next one begins.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ class Event:
         self._read = {"type", AGENT}
 
     def get(self, name: str) -> Json:
-        """A member, or `None`."""
+        """Return a member, or `None`."""
         self._read.add(name)
         return self.raw.get(name)
 
@@ -60,11 +60,11 @@ class Event:
         return self.raw[name]
 
     def rest(self) -> JsonObject:
-        """The members that were not read."""
+        """Return the members that were not read."""
         return without(self.raw, *self._read)
 
     def take_rest(self) -> JsonObject:
-        """Return the members that were not read, and count them as read."""
+        """Return the members that were not read, and mark them as read."""
         rest = self.rest()
         self._read.update(rest)
         return rest
@@ -74,7 +74,7 @@ class Block:
     """A text, reasoning, message of another role, or call that is being streamed."""
 
     def __init__(self, kind: str, id: str, notes: JsonObject, name: str = "") -> None:
-        """`kind`: the role of a message, or `CALL`; `name`: of the tool."""
+        """`kind`: the role of a message, or `CALL`; `name`: the name of the tool."""
         self.kind, self.id, self.notes, self.name = kind, id, notes, name
         self.key = (kind == CALL, id)
         self.pieces: list[str] = []
@@ -101,7 +101,7 @@ class AgentStream:
         self._needs_step = True
         self._spans: dict[str, JsonObject] = {}
         self._empty_span: str | None = None
-        self._thoughts = 0
+        self._reasoning_count = 0
 
     def begin(self, metadata: JsonObject, message_id: str | None = None) -> None:
         """Start the message, unless it has started."""
@@ -231,7 +231,7 @@ class AgentStream:
         """End a span, the last one if it has no id; return notes that could not be added."""
         id_ = next(reversed(self._spans), "") if id is None else id
         span = self._spans[id_]
-        if self._empty_span == id_:  # without a message: it is one
+        if self._empty_span == id_:  # the span has no message, so it becomes one
             self._empty_span = None
             self.start(Block(REASONING, id_, {**span, **notes}))
             notes = {}
@@ -243,13 +243,13 @@ class AgentStream:
         self._ended.notes |= notes
         return {}
 
-    def thought(self, *, is_new: bool) -> str:
+    def reasoning_id(self, *, is_new: bool) -> str:
         """Return an id for reasoning in streams without ids."""
-        self._thoughts += is_new or not self._thoughts
-        return f"thinking-{self._thoughts}"
+        self._reasoning_count += is_new or not self._reasoning_count
+        return f"thinking-{self._reasoning_count}"
 
     def encrypt(self, subtype: str, entity: str, value: str) -> None:
-        """Note the encrypted value of a message or a call."""
+        """Keep the encrypted value of a message or a call as a note."""
         if subtype not in ("message", "tool-call"):
             raise KeyError(subtype)
         key, ended = (subtype == "tool-call", entity), self._ended
@@ -266,7 +266,7 @@ class AgentStream:
     # Steps and results
 
     def _begin_step(self) -> None:
-        """Begin a text or a call, which after a result begins another step."""
+        """Begin a step, if a text or a call is the first of one."""
         if self._needs_step:
             self._needs_step = False
             self.emit(chunks.StepStart())
@@ -301,8 +301,8 @@ class AgentStream:
         self._needs_step = True
 
 
-# Handlers of events. An unexpected event raises an error, and is kept. Members that a handler does not read
-# are kept too.
+# Handlers of events. A handler raises an error for an unexpected event, which is then kept. Members that a
+# handler does not read are kept too.
 
 
 def _block(agent: AgentStream, event: Event) -> None:
@@ -310,7 +310,7 @@ def _block(agent: AgentStream, event: Event) -> None:
     prefix, _, phase = event.type.rpartition("_")
     is_call, is_chunk, current = prefix == "TOOL_CALL", phase == "CHUNK", agent.chunked
     if prefix.startswith("THINKING"):
-        id_ = agent.thought(is_new=phase == "START")
+        id_ = agent.reasoning_id(is_new=phase == "START")
     else:
         known = current.id if is_chunk and current is not None and current.key[0] == is_call else None
         id_ = event.text("toolCallId" if is_call else "messageId", known)
@@ -349,7 +349,9 @@ def _read_role(event: Event) -> None:
 def _span(agent: AgentStream, event: Event) -> None:
     is_old = event.type.startswith("THINKING")
     if event.type.endswith("_START"):
-        agent.start_span(agent.thought(is_new=True) if is_old else event.text("messageId"), event.take_rest())
+        agent.start_span(
+            agent.reasoning_id(is_new=True) if is_old else event.text("messageId"), event.take_rest()
+        )
     else:
         id_ = None if is_old else event.text("messageId")
         agent.emit_rest(event.type, agent.end_span(id_, event.take_rest()))
@@ -444,7 +446,7 @@ class AgUiDecoder:
         self._agents: dict[str, AgentStream] = {}
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks of one event."""
+        """Return the chunks of one event."""
         if not is_object(event) or not isinstance(type_ := event.get("type"), str):
             self._main.emit_event(event)
         elif type_ in LIFECYCLE:
@@ -462,7 +464,7 @@ class AgUiDecoder:
         return self._take()
 
     def finish(self) -> list[Chunk]:
-        """The chunks that close what is open when the stream ends."""
+        """Return the chunks that end everything that is open when the stream ends."""
         self._close()
         return self._take()
 
@@ -547,8 +549,8 @@ class AgUiDecoder:
 
     def _start_agent(self, id_: str, about: JsonObject) -> AgentStream:
         parent = self._main
-        if isinstance(above := about.get("parentSubagentRunId"), str) and above in self._agents:
-            found = self._agents[above]
+        if isinstance(parent_id := about.get("parentSubagentRunId"), str) and parent_id in self._agents:
+            found = self._agents[parent_id]
             parent = found if len(found.path) < MAX_DEPTH else self._main
         call, added = about.get("parentToolCallId"), None
         is_taken = any(agent.path == (*parent.path, call) for agent in self._agents.values())
@@ -597,8 +599,8 @@ def _run_metadata(event: Event, **notes: Json) -> JsonObject:
 def _counts(usage: list[Json]) -> JsonObject:
     """Return the sum of the counts of all models of a run."""
     counts: JsonObject = {}
-    for name, theirs in events.COUNTS.items():
-        found = [one[theirs] for one in usage if is_object(one) and type(one.get(theirs)) is int]
+    for name, member in events.COUNTS.items():
+        found = [one[member] for one in usage if is_object(one) and type(one.get(member)) is int]
         if found:
             counts[name] = sum(found)
     return counts

@@ -25,7 +25,7 @@ MESSAGE_ID: Final = "messageId"
 PARENT: Final = "parentMessageId"
 
 MAX_DEPTH: Final = 32
-"""How deep sub-agents are nested. Deeper ones are treated as if no call started them."""
+"""The maximum depth of nested sub-agents. Deeper ones are treated as if no call started them."""
 
 
 class Base(Wire, rename="camel", kw_only=True):
@@ -43,30 +43,30 @@ class Source(Base, tag_field="type", kw_only=True):
 
 
 class DataSource(Source, tag="data", kw_only=True):
-    """In the message, in base64."""
+    """Data in the message, in base64."""
 
     mime_type: str
 
 
 class UrlSource(Source, tag="url"):
-    """At a URL."""
+    """A URL."""
 
 
 class FileSource(Source, tag="file"):
-    """Stored by a provider: `value` is its id of the file."""
+    """A file that a provider stores: `value` is its id."""
 
     provider: str | UnsetType = UNSET
 
 
 class UnknownSource(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A source without a type here."""
+    """A source of an unknown type."""
 
 
 AnySource: TypeAlias = DataSource | UrlSource | FileSource | UnknownSource
 
 
 class Part(Base, tag_field="type", kw_only=True):
-    """Members that all parts may have."""
+    """The base of all parts."""
 
     id: str | UnsetType = UNSET
     metadata: JsonObject | UnsetType = UNSET
@@ -89,11 +89,11 @@ class Image(Media, tag="image"):
 
 
 class Audio(Media, tag="audio"):
-    """A sound."""
+    """Audio."""
 
 
 class Video(Media, tag="video"):
-    """A film."""
+    """A video."""
 
 
 class Document(Media, tag="document"):
@@ -110,7 +110,7 @@ class Binary(Part, tag="binary", kw_only=True):
 
 
 class UnknownPart(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A part without a type here."""
+    """A part of an unknown type."""
 
 
 AnyPart: TypeAlias = Text | Image | Audio | Video | Document | Binary | UnknownPart
@@ -204,4 +204,4 @@ ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "r
 MESSAGE: Final[Codec[AnyMessage]] = Codec(AnyMessage)
 STRING: Final[Codec[str]] = Codec(str)
 CHECKED: Final[Mapping[str, Codec[Any]]] = {"content": STRING, "toolCalls": Codec(tuple[ToolCall, ...])}
-"""Members of assistant messages that are optional, and wrong if they have another type."""
+"""Optional members of assistant messages, and the types that they must have."""

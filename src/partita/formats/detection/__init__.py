@@ -1,1 +1,1 @@
-"""Detection of formats: signs of each format with their reasons, and the guess that follows from them."""
+"""Detection of formats: the signs of each format, and the guess that follows from them."""

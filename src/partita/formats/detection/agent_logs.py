@@ -1,4 +1,4 @@
-"""Signs of records of a log or a stream of an agent."""
+"""Signs of records in logs and streams of agents."""
 
 from typing import Final, Literal, TypeAlias
 
@@ -98,14 +98,14 @@ _CLAUDE_CONTROL: Final = by_type(
 
 
 def _is_claude_stream(record: JsonObject) -> bool:
-    """A line of the stream, and not of Amp, Cursor or Qwen Code, which have the same form."""
+    """Whether a record is a line of the stream, not of Amp, Cursor or Qwen Code, which use the same form."""
     session: Json = record.get("session_id")
     if not isinstance(session, str) or session.startswith("T-") or "qwen_code_version" in record:
         return False
     return _CLAUDE_STREAM(record)
 
 
-# Codex: a header and bare items, later items in an envelope; and what `codex exec` prints.
+# Codex: a header and items, in newer versions items in an envelope; and the events that `codex exec` prints.
 
 _ENVELOPE: Final = both(text("type", "timestamp"), mapping("payload"))
 _ROLLOUT_TYPE: Final = kind(
@@ -123,9 +123,9 @@ _EXEC_EVENT: Final = either(
 is_bare_item: Final = kind(
     "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "local_shell_call"
 )
-"""Whether a record may be an item of a rollout from before the envelope. Others write such items too."""
+"""Whether a record may be an item of a rollout without envelopes. Other programs write such items too."""
 
-# Gemini CLI: a header, messages, and records that change what came before; or all in one document.
+# Gemini CLI: a header, messages, and records that change earlier ones; or all in one document.
 
 _GEMINI_MESSAGE: Final = both(text("id", "timestamp"), kind("user", "gemini", "info", "warning", "error"))
 _GEMINI_INIT: Final = both(equals("type", "init"), text("session_id", "model"), lacks("subtype"))
@@ -160,7 +160,7 @@ _OPENCODE_PART: Final = by_type(
 )
 
 is_session_state: Final = either(_CLAUDE_STATE, _CLAUDE_CONTROL)
-"""Whether a record is about its session, and may come before any that names it."""
+"""Whether a record is about its session, and may precede all records that identify the format."""
 
 CERTAIN: Final = 1.0
 """The confidence that no later record can exceed."""

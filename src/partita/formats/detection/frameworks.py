@@ -58,7 +58,7 @@ def _is_network_text(part: JsonObject) -> bool:
 
 
 def _is_row_without_parts(message: JsonObject) -> bool:
-    """A row from before there were parts."""
+    """Whether a message is a row from before Mastra had parts."""
     content = inner(message, "content")
     return has_role(message) and content.get("format") == 2 and not is_array(content.get("parts"))
 
@@ -123,7 +123,7 @@ MASTRA_SIGNS: Final = (
 
 
 def _is_ui(message: JsonObject) -> bool:
-    """A role and parts, all of which have a type and none `content`, which parts of other formats have."""
+    """Whether a message has parts with types, none of which have the members of other formats' parts."""
     if not has_role(message) or not is_array(message.get("parts")) or "kind" in message:
         return False
     parts = objects(message["parts"])
@@ -144,7 +144,7 @@ _V4_MESSAGE: Final = both(
     ),
 )
 _V4_FILE: Final = both(has("mimeType"), either(has("image"), equals("type", "file")))
-"""An image with `data` is also one of MCP."""
+"""A file of version 4. An image with `data` may also be one of MCP."""
 
 _MODEL_CALL: Final = both(
     kind("tool-call", "tool-result", "tool-approval-request", "reasoning"),
@@ -327,7 +327,7 @@ _AG_UI_ROLE: Final = either(
 _AG_UI_SOURCE: Final = inside("source", both(equals("type", "data", "url", "file"), has("value")))
 
 
-def _is_bare_message(message: JsonObject) -> bool:
+def _is_plain_id_message(message: JsonObject) -> bool:
     return text("id", "role", "content")(message) and message.keys() <= {"id", "role", "content", "name"}
 
 
@@ -347,7 +347,7 @@ AG_UI_SIGNS: Final = signs(
     ),
     (0.95, "roles that AG-UI has", alone_or_in(_AG_UI_ROLE)),
     (0.93, "parts with a source and its value", alone_or_in(both(has_role, holds("content", _AG_UI_SOURCE)))),
-    (0.45, "an id, a role and text", _is_bare_message),
+    (0.45, "an id, a role and text", _is_plain_id_message),
 )
 
 # Agent2Agent protocol
@@ -363,7 +363,7 @@ _A2A_ARTIFACT: Final = both(text("artifactId"), array("parts"))
 _A2A_STATUS: Final = inside("status", text("state"))
 _A2A_TASK: Final = both(_A2A_STATUS, has("contextId", "history", "artifacts"))
 _A2A_UPDATE: Final = both(has("contextId", "taskId"), either(_A2A_STATUS, inside("artifact", _A2A_ARTIFACT)))
-_A2A_EVENT: Final = either(  # protocol 1.0: one member, named after what it holds
+_A2A_EVENT: Final = either(  # protocol 1.0: one member, named after its content
     inside("task", _A2A_TASK),
     inside("message", _A2A_MESSAGE),
     mapping("statusUpdate"),
@@ -372,9 +372,9 @@ _A2A_EVENT: Final = either(  # protocol 1.0: one member, named after what it hol
 _A2A_ANY: Final = either(_A2A_KIND, _A2A_MESSAGE, _A2A_ARTIFACT, _A2A_TASK, _A2A_UPDATE, _A2A_EVENT)
 
 
-def _is_a2a_reply(value: JsonObject) -> bool:
-    held = inner(value, "result") or inner(value, "params")
-    return value.get("jsonrpc") == "2.0" and _A2A_ANY(held)
+def _is_a2a_response(value: JsonObject) -> bool:
+    body = inner(value, "result") or inner(value, "params")
+    return value.get("jsonrpc") == "2.0" and _A2A_ANY(body)
 
 
 A2A_SIGNS: Final = signs(
@@ -386,7 +386,7 @@ A2A_SIGNS: Final = signs(
     (0.93, "a task with its state", _A2A_TASK),
     (0.93, "updates of a task", _A2A_UPDATE),
     (0.95, "events named after their content", _A2A_EVENT),
-    (0.95, "responses that contain such objects", _is_a2a_reply),
+    (0.95, "responses that contain such objects", _is_a2a_response),
 )
 
 # Model Context Protocol

@@ -1,6 +1,6 @@
 """Detects the format of a payload: a guess, its confidence, the reason, and other likely formats.
 
-Only the first messages or events are read. The signs are in the modules beside this one.
+Only the first messages or events are read. The other modules of this package have the signs.
 """
 
 from typing import Final, NamedTuple
@@ -17,19 +17,19 @@ from .stored import APPLICATION_SIGNS, CHATML, MARK, OWN_SIGNS, TRAINING_SIGNS
 __all__ = ["SAMPLE_SIZE", "SIGNS", "FormatGuess", "first_of", "guess_format", "sniff"]
 
 SURE: Final = 0.8
-"""The confidence from which on a guess rarely has rivals."""
+"""From this confidence on, a guess rarely has rivals."""
 
 ALIKE: Final = 0.1
-"""The difference of confidence up to which nothing in a payload distinguishes two formats."""
+"""Up to this difference of confidence, nothing in a payload distinguishes two formats."""
 
 NEAR: Final = 0.2
-"""The difference of confidence up to which a format is a rival of a doubtful guess."""
+"""Up to this difference of confidence, a format is a rival of an uncertain guess."""
 
-UNNAMED: Final = 0.97
-"""The confidence of a sign of a log in a payload: a little less than in a file, which has a name."""
+PAYLOAD_FACTOR: Final = 0.97
+"""The factor for signs of logs in payloads: they are less certain than in files, whose names are known."""
 
 AGENT_SIGNS: Final = (
-    *(sign._replace(confidence=sign.confidence * UNNAMED) for sign in LOG_SIGNS),
+    *(sign._replace(confidence=sign.confidence * PAYLOAD_FACTOR) for sign in LOG_SIGNS),
     Sign(
         "acp",
         0.85,
@@ -48,7 +48,7 @@ SIGNS: Final[tuple[Sign[str], ...]] = (
     *PROVIDER_SIGNS,
     *TRAINING_SIGNS,
 )
-"""All signs, in an order that decides if two are equally certain: the narrower format first."""
+"""All signs. If two are equally certain, the first one wins: narrower formats come first."""
 
 
 class FormatGuess(NamedTuple):
@@ -74,11 +74,11 @@ class FormatGuess(NamedTuple):
 def sniff(payload: Json) -> list[FormatGuess]:
     """Return the formats that a payload may be in, the likeliest first; empty if none fits.
 
-    The first one has its rivals.
+    Only the first guess has its rivals.
     """
     if isinstance(payload, str):
-        marked = payload.lstrip().startswith(MARK)
-        return [FormatGuess(CHATML, 0.97, "a text in the marks of ChatML")] if marked else []
+        is_marked = payload.lstrip().startswith(MARK)
+        return [FormatGuess(CHATML, 0.97, "a text in the marks of ChatML")] if is_marked else []
     found = sorted(_best_signs(payload), key=lambda guess: -guess.confidence)
     return [first_of(found), *found[1:]] if found else []
 
@@ -88,13 +88,13 @@ def first_of(guesses: list[FormatGuess]) -> FormatGuess:
     first = guesses[0]
     least = first.confidence - (ALIKE if first.confidence >= SURE else NEAR)
     near = (
-        guess for guess in guesses[1:] if guess.confidence > least - 1e-9 and not _is_kind_of(first, guess)
+        guess for guess in guesses[1:] if guess.confidence > least - 1e-9 and not _is_variant_of(first, guess)
     )
     return first._replace(rivals=tuple(guess._replace(rivals=()) for guess in near))
 
 
-def _is_kind_of(guess: FormatGuess, other: FormatGuess) -> bool:
-    """Whether a format is one kind of another, such as Chat Completions of one server."""
+def _is_variant_of(guess: FormatGuess, other: FormatGuess) -> bool:
+    """Whether a format is a variant of another, such as Chat Completions of one server."""
     return guess.format.startswith(f"{other.format}-")
 
 
@@ -116,7 +116,7 @@ def _best_signs(payload: Json) -> list[FormatGuess]:
     best: dict[str, FormatGuess] = {}
     for sign in SIGNS:
         known = best.get(sign.format)
-        surer = known is None or known.confidence < sign.confidence
-        if surer and any(sign.shows(item) for item in sample):
+        is_better = known is None or known.confidence < sign.confidence
+        if is_better and any(sign.matches(item) for item in sample):
             best[sign.format] = FormatGuess(sign.format, sign.confidence, sign.why)
     return list(best.values())

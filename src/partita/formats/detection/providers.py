@@ -50,7 +50,7 @@ def _is_gemini_error(value: JsonObject) -> bool:
 
 
 def _is_gemini_content(value: JsonObject) -> bool:
-    """Parts without a type, in one of Google's roles or in none."""
+    """Whether a content has parts without a type, and one of Google's roles or none."""
     if "kind" in value or "messageId" in value:
         return False
     found = list(objects(value.get("parts")))
@@ -101,7 +101,7 @@ def _is_bedrock_event(value: JsonObject) -> bool:
 
 
 _BEDROCK_BLOCK: Final = both(
-    lacks("type"),  # the name of its member is its type
+    lacks("type"),  # the name of the only member is the type
     either(
         has("toolUse toolResult reasoningContent citationsContent guardContent cachePoint"),
         *(inside(name, mapping("source")) for name in ("image", "document", "video", "audio")),
@@ -182,7 +182,7 @@ def _is_server_tool(tool: JsonObject) -> bool:
 
 
 def _has_only_texts(message: JsonObject) -> bool:
-    """A message of texts alone, in a role that Anthropic has."""
+    """Whether a message has only texts, and a role that Anthropic has."""
     is_known = message.get("role") in ("user", "assistant") and is_api_message(message)
     items = objects(message.get("content"))
     return is_known and all(one.get("type") == "text" and text("text")(one) for one in items)
@@ -303,7 +303,7 @@ RESPONSES_SIGNS: Final = (
     ),
 )
 
-# Servers with Chat Completions: members of their own, names of their models
+# Servers with Chat Completions: members that only they have, and the names of their models
 
 CHAT: Final = "openai-chat"
 
@@ -323,13 +323,13 @@ def _model(*beginnings: str) -> Test:
     return both(either(_RESPONSE, _REQUEST), starts("model", *beginnings))
 
 
-_THOUGHT: Final = holds("content", both(equals("type", "thinking"), array("thinking")))
+_THINKING_LIST: Final = holds("content", both(equals("type", "thinking"), array("thinking")))
 
 
-def _has_thought(value: JsonObject) -> bool:
-    """Whether reasoning is an item of a content, and itself a list."""
+def _has_thinking_list(value: JsonObject) -> bool:
+    """Whether reasoning is an item of a content, with a list in it."""
     holders = [inner(one, "delta") or inner(one, "message") for one in objects(value.get("choices"))]
-    return any(_THOUGHT(one) for one in (*holders, *objects(value.get("messages")), value))
+    return any(_THINKING_LIST(one) for one in (*holders, *objects(value.get("messages")), value))
 
 
 _ROUTING: Final = either(mapping("provider"), mapping("reasoning"), array("models"), has("transforms"))
@@ -363,7 +363,7 @@ SERVER_SIGNS: Final = (
     ),
     *signs(
         f"{CHAT}-mistral",
-        (0.97, "thinking in its own list", _has_thought),
+        (0.97, "thinking in its own list", _has_thinking_list),
         (0.965, "a model of Mistral", _model(*_MISTRAL)),
     ),
     Sign(
@@ -431,7 +431,7 @@ CHAT_SIGNS: Final = signs(
     (0.75, "a model and system messages", both(text("model"), holds("messages", equals("role", "system")))),
     (
         0.7,
-        "a model and messages, and no max_tokens",  # which Anthropic demands
+        "a model and messages, and no max_tokens",  # which Anthropic requires
         both(is_request, text("model"), lacks("max_tokens", "system")),
     ),
     (0.5, "an object with messages", is_request),
@@ -447,4 +447,4 @@ PROVIDER_SIGNS: Final = (
     *SERVER_SIGNS,
     *CHAT_SIGNS,
 )
-"""In an order that decides if two are equally certain: the narrower format first."""
+"""If two signs are equally certain, the first one wins: narrower formats come first."""

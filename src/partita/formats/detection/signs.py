@@ -18,11 +18,11 @@ class Sign(NamedTuple, Generic[NameT_co]):
     format: NameT_co
     confidence: float
     why: str
-    shows: Test
+    matches: Test
 
 
 def signs(format_: NameT_co, *rows: tuple[float, str, Test]) -> tuple[Sign[NameT_co], ...]:
-    """The signs of one format: the confidence, the description and the test of each."""
+    """Return the signs of one format, from rows of confidence, description and test."""
     return tuple(Sign(format_, *row) for row in rows)
 
 
@@ -30,18 +30,18 @@ def signs(format_: NameT_co, *rows: tuple[float, str, Test]) -> tuple[Sign[NameT
 
 
 def objects(value: Json) -> Iterator[JsonObject]:
-    """The first objects of a list; none of anything else."""
+    """Yield the first objects of a list, or nothing for other values."""
     if is_array(value):
         yield from (one for one in value[:SAMPLE_SIZE] if is_object(one))
 
 
 def inner(value: JsonObject, name: str) -> JsonObject:
-    """The object in a member; an empty one if there is none."""
+    """Return the object in a member, or an empty one if there is none."""
     found: Json = value.get(name)
     return found if is_object(found) else {}
 
 
-# Tests of members. Several names can be given as one text, with spaces between them.
+# Tests of members. Several names can be one text, separated by spaces.
 
 
 def _names(names: Iterable[str]) -> frozenset[str]:
@@ -99,12 +99,12 @@ def equals(name: str, *values: Json) -> Test:
     return lambda value: value.get(name) in values
 
 
-def among(name: str, words: frozenset[str]) -> Test:
+def among(name: str, values: frozenset[str]) -> Test:
     """The member is one of these strings."""
 
     def test(value: JsonObject) -> bool:
         found: Json = value.get(name)
-        return isinstance(found, str) and found in words
+        return isinstance(found, str) and found in values
 
     return test
 
@@ -124,7 +124,7 @@ def starts(name: str, *beginnings: str) -> Test:
     return test
 
 
-# Tests made of tests
+# Combinations of tests
 
 
 def both(*tests: Test) -> Test:
@@ -201,7 +201,7 @@ def any_item(test: Test) -> Test:
 
 
 is_api_message: Final = both(is_model_message, lacks("type", "toolCalls"))
-"""A message of an API that has roles and contents, and no threads."""
+"""Whether a message is of an API with roles and contents, and without threads."""
 
 is_request: Final = holds("messages", is_api_message)
-"""A request of an API with such messages."""
+"""Whether an object is a request of an API with such messages."""

@@ -24,15 +24,15 @@ from .signs import (
 
 
 def _is_cherry(row: JsonObject) -> bool:
-    """A row of a session whose `data` or `content` has the form of Cherry Studio, parsed or as text."""
+    """Whether a row of a session has `data` or `content` in the form of Cherry Studio, parsed or as text."""
     is_session = bool({"sessionId", "session_id"} & row.keys())
     for name, members in (("data", {"parts"}), ("content", {"blocks", "aiSDKChunks"})):
         value: Json = row.get(name)
         if isinstance(value, str):
-            shows = is_session and value.lstrip().startswith("{")
+            is_known = is_session and value.lstrip().startswith("{")
         else:
-            shows = is_object(value) and bool(members & value.keys())
-        if shows and has_role(row):
+            is_known = is_object(value) and bool(members & value.keys())
+        if is_known and has_role(row):
             return True
     return False
 
@@ -42,8 +42,8 @@ def _is_smithers(row: JsonObject) -> bool:
         return has_role(row)
     tables = ("agents", "events", "toolCalls", "agent_stream_events", "tool_calls")
     columns = ({"execution_id", "prompt"}, {"agent_id", "event_type"}, {"agent_id", "tool_name"})
-    is_dump = "role" not in row and "type" not in row and any(is_array(row.get(name)) for name in tables)
-    return is_dump or any(has_all(*some)(row) for some in columns)
+    is_tables = "role" not in row and "type" not in row and any(is_array(row.get(name)) for name in tables)
+    return is_tables or any(has_all(*some)(row) for some in columns)
 
 
 APPLICATION_SIGNS: Final = (
@@ -58,7 +58,7 @@ _OWN_PART: Final = kind("tool-call", "data", "foreign", "custom", "steering-mess
 _OWN_MEMBER: Final = either(
     inside("content", holds("parts", _OWN_PART)), has("seq", "parentId", "internal"), kind("tool", "event")
 )
-"""What rows of Mastra, which have the same envelope, do not have."""
+"""Whether a message has members that rows of Mastra, with the same envelope, do not have."""
 
 _DATED_PART: Final = kind("text", "thinking", "image", "file", "tool-call", "tool-result")
 
@@ -79,7 +79,7 @@ OWN_SIGNS: Final = (
     Sign(
         "canonical",
         0.92,
-        "a list of parts and a timestamp",  # the form of canonical messages when they had timestamps
+        "a list of parts and a timestamp",  # the older form of canonical messages, with timestamps
         both(text("role", "id", "timestamp"), holds("content", _DATED_PART)),
     ),
     Sign("legacy", 0.9, "one content and a timestamp", _is_legacy),

@@ -1,1 +1,1 @@
-"""Exports of conversations: a document to read, and plain turns as training data."""
+"""Exports of conversations: Markdown documents, and plain turns as training data."""

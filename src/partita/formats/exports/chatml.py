@@ -1,7 +1,7 @@
 """ChatML: `<|im_start|>ROLE`, a text, `<|im_end|>`; calls in the tags that models are trained with.
 
-Such texts are read, as are `{"messages": [{role, content}]}` and lists of these, if every content is a text.
-A text is written. Ids, times, reasoning, files, and everything else that is not text are lost.
+The reader accepts such texts, `{"messages": [{role, content}]}`, and lists of messages if every content is a
+text. The writer returns one text. Everything else is lost, including ids, times, reasoning and files.
 
 Wire: https://github.com/openai/openai-python/blob/release-v0.28.1/chatml.md; calls:
 https://github.com/NousResearch/Hermes-Function-Calling#prompt-format-for-function-calling
@@ -111,12 +111,12 @@ def load(payload: Json) -> Loaded:
     others = {key: value for key, value in payload.items() if key != "messages"} if is_object(payload) else {}
     messages = tuple(TurnReader(read, NAME).messages)
 
-    def again() -> Json:
+    def write_back() -> Json:
         written = _messages(TurnWriter(messages, NAME).turns)
         found = [{"role": role, "content": text, **fields} for role, text, fields in written]
         return {**others, "messages": found} if is_object(payload) else found
 
-    return Loaded(messages, (), Request(settings=others) if others else None, write_back=again)
+    return Loaded(messages, (), Request(settings=others) if others else None, write_back=write_back)
 
 
 def _load_text(text: str) -> Loaded:
@@ -124,13 +124,13 @@ def _load_text(text: str) -> Loaded:
     messages = tuple(TurnReader(_turns_in(text, losses), NAME).messages)
 
     def all_losses() -> Iterator[Loss]:
-        """Yield everything that is not in a message, and the messages that are not written back."""
+        """Yield the text outside of messages, and the messages that are not written back."""
         yield from losses
-        again = _messages(TurnWriter(messages, NAME).turns)
+        written = _messages(TurnWriter(messages, NAME).turns)
         read = [one for one in _marked(text) if one.text or one.is_closed]
         for index, one in enumerate(read):
-            same = again[index] if index < len(again) else None
-            if same is None or (same.role, same.text) != (one.role.strip(), one.text):
+            other = written[index] if index < len(written) else None
+            if other is None or (other.role, other.text) != (one.role.strip(), one.text):
                 yield Loss.of(f"character {one.start}", one.text, UNREAD, "changed")
 
     return Loaded(messages, all_losses, is_complete=True)
@@ -186,7 +186,7 @@ def _report_between(text: str, at: int, losses: list[Loss]) -> None:
 
 
 def _turns_of(speaker: Speaker, text: str, notes: JsonObject) -> Iterator[PlainTurn]:
-    """Yield the turns in a message: of the assistant, text and calls."""
+    """Yield the turns in a message. A message of the assistant has texts and calls."""
     if speaker != "assistant" or CALL not in text:
         yield PlainTurn(speaker, text, notes)
         return

@@ -1,6 +1,6 @@
-"""A conversation as a Markdown document: texts as they are, reasoning as quotes, tools as fenced blocks.
+"""A conversation as a Markdown document: texts unchanged, reasoning as quotes, tools as fenced blocks.
 
-A document is not read back. Its losses follow from tables of the members that are written.
+A document cannot be read back. Its losses follow from the tables of written members.
 """
 
 import re
@@ -41,7 +41,7 @@ from partita.types.parts import (
 from partita.types.tool_results import fold
 
 NAMES: Final = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
-DEEPEST: Final = 6
+MAX_LEVEL: Final = 6
 
 NOT_INCLUDED: Final = "the document has the names of files, and links to those on the web"
 
@@ -63,9 +63,9 @@ WRITTEN: Final[Mapping[str, frozenset[str]]] = {
 }
 """The members that are written, by the type of the part."""
 
-OF_NETWORK: Final = frozenset({"primitiveType", "primitiveId", "finalResult"})
-OF_RESULT: Final = frozenset({"text", "messages"})
-OF_OUTPUT: Final = frozenset({"type", "value", "reason", "message"})
+NETWORK_MEMBERS: Final = frozenset({"primitiveType", "primitiveId", "finalResult"})
+RESULT_MEMBERS: Final = frozenset({"text", "messages"})
+OUTPUT_MEMBERS: Final = frozenset({"type", "value", "reason", "message"})
 FILES: Final = frozenset({"image", "file", "reasoning-file"})
 
 _TICKS: Final = re.compile("`+")
@@ -84,7 +84,7 @@ def document(
 ) -> Iterator[str]:
     """Yield the text in pieces: a title, facts about the conversation, its messages.
 
-    `folds`: whether reasoning is in a block that the reader can open, instead of a quotation.
+    `folds`: whether reasoning is in a `<details>` block instead of a quotation.
     """
     yield f"# {_line(title)}\n\n"
     yield "".join(f"- {name}: {_line(value)}\n" for name, value in facts.items() if value)
@@ -103,7 +103,7 @@ class _Writer:
         """Yield a message under a heading, and the messages inside it under deeper ones."""
         moment = moment_text(message.created_at)
         name = NAMES[str(message.__struct_config__.tag)]
-        yield f"\n{'#' * min(level, DEEPEST)} {name}{f' · {moment}' if moment else ''}\n\n"
+        yield f"\n{'#' * min(level, MAX_LEVEL)} {name}{f' · {moment}' if moment else ''}\n\n"
         for part in message.content.parts:
             yield from self._part(part, level)
         if isinstance(message, AssistantMessage) and (execution := message.content.network_execution):
@@ -264,10 +264,10 @@ def _message_losses(message: JsonObject, path: str) -> Iterator[Loss]:
     network = content.get("networkExecution")
     if is_object(network):
         where = f"{path}.content.networkExecution"
-        yield from _other_members(network, where, OF_NETWORK)
+        yield from _other_members(network, where, NETWORK_MEMBERS)
         result = network.get("finalResult")
         if is_object(result):
-            yield from _other_members(result, f"{where}.finalResult", OF_RESULT)
+            yield from _other_members(result, f"{where}.finalResult", RESULT_MEMBERS)
             yield from _messages_losses(result.get("messages"), f"{where}.finalResult.messages")
 
 
@@ -280,7 +280,7 @@ def _part_losses(part: JsonObject, path: str) -> Iterator[Loss]:
     kind = part.get("type")
     written = WRITTEN.get(kind) if isinstance(kind, str) else None
     if written is None:
-        return  # of an unknown type: it is written as JSON
+        return  # parts of unknown types are written as JSON
     if kind == "tool-call":
         written |= {"rawInput"} if not part.get("input") else frozenset()
         yield from _input_losses(part.get("input"), f"{path}.input")
@@ -309,7 +309,7 @@ def _input_losses(given: Json, path: str) -> Iterator[Loss]:
 
 
 def _output_losses(output: JsonObject, path: str) -> Iterator[Loss]:
-    yield from _other_members(output, path, OF_OUTPUT)
+    yield from _other_members(output, path, OUTPUT_MEMBERS)
     if output["type"] == "content":
         for index, item in enumerate(output["value"]):
             yield from _part_losses(item, f"{path}.value[{index}]")

@@ -22,7 +22,7 @@ HINT: Final = 'use {"conversations": [{"from": "human", "value": "…"}, …]}'
 REPORT: Final = report_of(NAME)
 
 FROM: Final = "from"
-"""The note of a speaker's name, if another one would be written."""
+"""The note with a speaker's name, if a different one would be written."""
 
 WRITTEN: Final[Mapping[Speaker, str]] = {
     "system": "system",
@@ -42,7 +42,7 @@ SPEAKERS: Final[Mapping[str, Speaker]] = {
     "tool": "result",
     "function_response": "result",
 }
-"""Speakers by the names that they have in data sets."""
+"""Speakers by their names in data sets."""
 
 
 def load(payload: Json) -> Loaded:
@@ -120,7 +120,7 @@ def _write(turn: PlainTurn) -> JsonObject:
 
 
 def _specs(tools: Json) -> list[ToolSpec]:
-    """Return the tools in a text, if it has nothing else and would be written the same."""
+    """Return the tools in a text, if it has nothing else and they are written as the same text."""
     try:
         raws = loads(tools) if isinstance(tools, str) else None
     except DecodeError:

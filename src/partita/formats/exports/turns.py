@@ -1,8 +1,8 @@
-"""Plain turns, each a speaker and one text, of which both formats for training data are lists.
+"""Plain turns, each a speaker and one text: ChatML and ShareGPT are lists of these.
 
-A turn is a text, a call, or a result. Results have no id: the next one is that of the first call without a
-result. A message of the assistant starts with its first turn, and continues after results in a new step. The
-index of a turn is also the position of its part, for the loss report.
+A turn is a text, a call, or a result. Results have no id: a result belongs to the first call without one. A
+message of the assistant starts with its first turn, and continues in a new step after results. In the loss
+report, the position of a part is the index of its turn.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,13 +37,13 @@ from partita.types.parts import StepStartPart, TextOutput, TextPart, ToolOutput,
 Speaker: TypeAlias = Literal["system", "user", "assistant", "call", "result"]
 
 TEXT: Final = "text"
-"""The note of the text of a call, if its name and arguments would be written differently."""
+"""The note with the text of a call, if its name and arguments would be written differently."""
 
 FIELDS: Final = "fields"
-"""The note of other members of a turn."""
+"""The note with other members of a turn."""
 
 UNKNOWN_TOOL: Final = "unknown-tool"
-"""The name of a tool in a call that cannot be read."""
+"""The tool name of calls that cannot be read."""
 
 
 RULES: Final = Rules(calls="any")
@@ -58,7 +58,7 @@ class PlainTurn(Struct, frozen=True):
 
 
 def report_of(namespace: str, reasons: Mapping[str, str] | None = None) -> Report:
-    """Return the report of a format of plain turns."""
+    """Return the loss report of a format of plain turns."""
     common = {"output": "a result is one text", "rawInput": "arguments are JSON"}
     return Report(namespace, NO_PLACE, {**common, **(reasons or {})}, frozenset({TEXT}))
 
@@ -131,7 +131,7 @@ class TurnReader:
         self._parts, self._open, self._calls, self._last = [], [], 0, ""
 
     def _continue(self, index: int) -> None:
-        """Start a message of the assistant with this turn, or after results a step."""
+        """Start a message of the assistant with this turn, or a step if the turn follows results."""
         if not self._parts:
             self._start = index
         elif self._last == "result":
@@ -188,10 +188,10 @@ def _id(index: int) -> str:
 
 
 class TurnWriter:
-    """Writes the turns of messages, and records what was written in which turn.
+    """Writes the turns of messages, and records the turn of each part.
 
-    Like the reader, it knows whether a message of the assistant can be continued, and which of its calls have
-    no result: the reader assigns the next result to the first of these.
+    Like the reader, it tracks whether a message of the assistant can be continued, and which of its calls
+    have no result: the reader assigns the next result to the first of these.
     """
 
     def __init__(self, messages: Sequence[Message], namespace: str) -> None:
@@ -249,7 +249,7 @@ class TurnWriter:
         Returns the turn with its parts as they are read back, and their positions.
         """
         positions: list[Position | None] = []
-        texts: list[LocatedPart] = []  # since the last call: they are one turn
+        texts: list[LocatedPart] = []  # texts since the last call, which become one turn
         joined: dict[str, LocatedPart] = {}  # texts as they are read back, by path
         for located in turn.parts:
             kind = type(located.part)
@@ -271,7 +271,7 @@ class TurnWriter:
     def _write_texts(
         self, texts: Sequence[LocatedPart], speaker: Speaker, joined: dict[str, LocatedPart]
     ) -> None:
-        """Write texts as one turn. If there are several, each is read back as the joined text: `joined`."""
+        """Write texts as one turn. Each of several texts is read back as the joined text: see `joined`."""
         if not texts:
             return
         text = "".join([one.part.text for one in texts])
@@ -288,7 +288,7 @@ class TurnWriter:
         found = (call.name, {} if given is UNSET else given)
         text = kept.get(TEXT)
         if not isinstance(text, str) or (read_call(text) or (UNKNOWN_TOOL, text)) != found:
-            text = call_text(*found)  # there is none, or the call was changed
+            text = call_text(*found)  # no text is noted, or the call was changed
         self.turns.append(PlainTurn("call", text, kept))
         self._open.append(located)
 
@@ -329,7 +329,7 @@ class TurnWriter:
 
 
 def result_text(output: ToolOutput) -> str:
-    """Return an output as text. Of content with files, only the texts."""
+    """Return an output as text. Files are left out."""
     found = write_tool_text(output)
     if found.items is None:
         return as_text(found.value)

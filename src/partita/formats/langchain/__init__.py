@@ -1,1 +1,1 @@
-"""Messages of LangChain, as it stores them, with its standard content blocks or without."""
+"""LangChain's messages, with standard content blocks or without."""

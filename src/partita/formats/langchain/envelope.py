@@ -23,7 +23,7 @@ CLASSES: Final[Mapping[str, str]] = {
     "FunctionMessage": "function",
     "RemoveMessage": "remove",
 }
-"""Types of messages by the names of their classes."""
+"""The types of messages, by class name."""
 
 HINT: Final = "give what messages_to_dict, dumpd or model_dump return"
 
@@ -114,7 +114,7 @@ def _object(value: Json, path: str) -> JsonObject:
 
 
 def _joined(messages: list[Opened], losses: list[Loss]) -> Iterator[Opened]:
-    """Return the messages, with the chunks of each joined."""
+    """Yield the messages. The chunks of a message are joined."""
     pending: Opened | None = None
     for message in (_without_derived(one, losses) if one.is_chunk else one for one in messages):
         if pending is not None and _continues(pending.data, message):

@@ -1,9 +1,9 @@
 """LangChain's messages ↔ canonical messages, in two versions.
 
 Version 1 writes standard content blocks. Version 0 writes content as code before LangChain 1.0 expects it:
-strings, and blocks of OpenAI and Anthropic. Both read all forms. Calls in blocks and `tool_calls` are matched
-by id, and results are merged into their calls. Each step of an assistant message is a message, and so is each
-result. A message without an id is `message-N`. Messages of unknown types are kept as events.
+strings, and blocks of OpenAI and Anthropic. Both versions read all forms. Calls in blocks and `tool_calls`
+are matched by id, and results are merged into their calls. Each step of an assistant message is a message, as
+is each result. A message without an id is `message-N`. Messages of unknown types are kept as events.
 
 A payload has four forms (`envelope.py`), and contents have blocks of many providers (`native.py`).
 
@@ -62,7 +62,7 @@ def dump(messages: Sequence[Message], version: int = 1) -> Dumped:
 
 
 def unread(payload: Json, messages: Sequence[Message], version: int) -> Iterator[Loss]:
-    """The losses when messages are written back in the forms that they had in the payload.
+    """Yield the losses when messages are written back in their original forms.
 
     Results are found by the id of their call: `misplaced_results` reports those that are in another place.
     """

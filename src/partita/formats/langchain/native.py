@@ -34,7 +34,7 @@ class Shape(NamedTuple):
 
 
 class Standardized(NamedTuple):
-    """A native block as standard ones: its shape, and its residue."""
+    """The standard blocks of a native block, its shape and its residue."""
 
     shape: str
     blocks: list[JsonObject]
@@ -128,7 +128,7 @@ def _extras(block: JsonObject) -> JsonObject:
 
 
 def _annotations(before: str, after: str) -> Callable[[JsonObject], JsonObject]:
-    """A function that renames a type of annotations."""
+    """Return a function that renames a type of annotations."""
 
     def rename(block: JsonObject) -> JsonObject:
         renamed = [{**one, "type": after} if one["type"] == before else one for one in block["annotations"]]
@@ -213,7 +213,7 @@ def _to_function_call(block: JsonObject) -> JsonObject:
 
 
 def _inline(url: str) -> JsonObject:
-    """The members of a standard block for a URL."""
+    """Return the members of a standard block for a URL."""
     inline = inline_data(url)
     return {"url": url} if inline is None else {"base64": inline.data, **present(mime_type=inline.media_type)}
 

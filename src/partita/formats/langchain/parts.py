@@ -42,7 +42,7 @@ NATIVE: Final = "native"  # the residue of the native block
 POSITION: Final = (
     "position"  # the position of the result of a server call, if it is not directly after the call
 )
-ENTRY: Final = "entry"  # residue of a call beside the content; `False` if it is not there
+ENTRY: Final = "entry"  # residue of the call in `tool_calls`; `False` if it is not there
 BLOCK: Final = "block"  # `False`: a call is only in `tool_calls`, although the content has blocks for calls
 ERROR: Final = "error"  # the error of an invalid call that has a result as well
 UNSENT: Final = "unsent"  # an error that only the invalid call has, not a tool message
@@ -53,7 +53,7 @@ LEGACY_NOTES: Final = frozenset(
     {"spelt", "untyped", "wordless", "plain", "arguments", "at", "silent", "apart", "unlisted", "unnamed"}
     | {"made", "listed", "annotations", "summary"}
 )
-"""Notes of earlier versions on how something was written."""
+"""Notes that earlier versions wrote. They are ignored."""
 RESERVED: Final = OWN | LEGACY_NOTES
 
 
@@ -91,7 +91,7 @@ OPENAI_IDS: Final = (("id", "itemId"), ("encrypted_content", "reasoningEncrypted
 
 
 def read_signatures(block: wire.Text | wire.Reasoning, namespace: str | None) -> JsonObject | None:
-    """Provider metadata with the signature or the ids of a block."""
+    """Return provider metadata with the signature or the ids of a block."""
     if namespace == "openai":
         found = {
             key: value for name, key in OPENAI_IDS if isinstance(value := getattr(block, name, None), str)
@@ -237,9 +237,9 @@ def is_valid(call: ToolCallPart) -> bool:
 Call: TypeAlias = wire.ToolCall | wire.InvalidToolCall | wire.CallEntry | wire.InvalidCallEntry
 
 
-def read_call(block: Call, made_id: str) -> ToolCallPart:
+def read_call(block: Call, default_id: str) -> ToolCallPart:
     """Read the call of a block, or of an entry in `tool_calls` or `invalid_tool_calls`."""
-    id_ = made_id if block.id is None else block.id
+    id_ = default_id if block.id is None else block.id
     if is_object(block.args):
         return ToolCallPart(id_, block.name or "", "input-available", block.args)
     return ToolCallPart(id_, block.name or "", "input-available", raw_input=block.args)
@@ -362,7 +362,7 @@ def _kind(part: Media) -> str:
 
 
 def media_codec(kind: str) -> PartCodec[Namespace]:
-    """The codec of one kind of file."""
+    """Return the codec of one kind of file."""
     type_, default = KINDS[kind]
 
     def read(block: wire.Media, namespace: Namespace) -> Media | None:
@@ -416,7 +416,7 @@ def _write_url(url: str, *, is_text: bool) -> JsonObject:
     return {"base64": inline.data, **({"mime_type": inline.media_type} if inline.media_type else {})}
 
 
-# The tables
+# Tables of codecs
 
 BLOCKS: Final[PartCodecs[Namespace]] = PartCodecs(
     NAME,
@@ -452,11 +452,11 @@ FORM: Final = "form"
 """The note of the form of a message or step, if it is not the default: `STRING`, `LIST` or `V1`."""
 LIST: Final = "list"
 V1: Final = "v1"
-"""A list of standard blocks; `output_version` says so."""
+"""A list of standard blocks, as `output_version` states."""
 
 
 def shape_of(part: Any) -> Json:
-    """The noted shape of a part that is not a call."""
+    """Return the noted shape of a part that is not a call."""
     return notes(getattr(part, "provider_metadata", None), NAME).get(SHAPE)
 
 
@@ -478,7 +478,7 @@ def is_in_kwargs(part: Any, namespace: str | None, version: int) -> bool:
 def default_form(
     parts: Iterable[Any], text: str | None, namespace: str | None, version: int, head: Json = None
 ) -> str:
-    """Return the form of a response. `head`: that of the first step, if it is noted."""
+    """Return the form of a response. `head`: the noted form of the first step."""
     if head == V1 or (head is None and version == 1):
         return V1
     return STRING if is_one_text(parts, text, namespace, version) else LIST

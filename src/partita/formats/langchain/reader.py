@@ -84,8 +84,8 @@ EMPTY: Final[dict[type, Any]] = {type_: type_(content="") for type_ in (wire.Sys
 class Reader:
     """Reads messages. In `messages`, results are not merged into their calls.
 
-    The position of a message is its index, that of a part its index and the number of the part. Notes are
-    made of forms that differ from those that `version` writes.
+    The position of a message is its index, that of a part its index and the number of the part. A form that
+    `version` would not write is kept as a note.
     """
 
     def __init__(self, payload: Json, version: int) -> None:
@@ -96,7 +96,7 @@ class Reader:
         self._version = version
         self._answered = {id_ for one in opened if isinstance(id_ := one.data.get("tool_call_id"), str)}
         self._names: dict[str, str] = {}  # of calls, by id
-        self._head: AssistantMessage | None = None  # the message that the next responses may be steps of
+        self._head: AssistantMessage | None = None  # the message that later responses may be steps of
         self._head_index = 0
         self._steps = 0
         for index, one in enumerate(opened):
@@ -243,7 +243,7 @@ def _standard(item: Any) -> Sequence[_Item]:
 
 
 def read_items(content: Sequence[Any], fitting: tuple[type, ...], version: int) -> list[Any]:
-    """Return the parts of a content that is not of a response. Unexpected parts are kept as they are."""
+    """Return the parts of the content of a prompt or a result. Unexpected parts are kept as they are."""
     parts: list[Any] = []
     for item in content:
         found = _standard(item)
@@ -286,7 +286,7 @@ def _raw(item: Any) -> Json:
 
 
 class _Entries:
-    """The entries of calls, each of which is found once by its id."""
+    """The entries of calls. Each entry is returned once, by its id."""
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self._left = dict(enumerate(entries))

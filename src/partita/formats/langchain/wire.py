@@ -22,7 +22,7 @@ Text_: TypeAlias = str | UnsetType
 
 
 class Block(Wire, tag_field="type", kw_only=True):
-    """Members that all blocks may have."""
+    """The base of all blocks."""
 
     id: str | UnsetType | None = UNSET
     index: int | str | UnsetType = UNSET
@@ -44,7 +44,7 @@ class Reasoning(Block, tag="reasoning"):
 
 
 class Media(Block, kw_only=True):
-    """A file: its URL, its bytes in base64, or the id that a provider has for it."""
+    """A file: its URL, its bytes in base64, or its id at a provider."""
 
     url: Text_ = UNSET
     base64: Text_ = UNSET
@@ -57,11 +57,11 @@ class Image(Media, tag="image"):
 
 
 class Audio(Media, tag="audio"):
-    """A sound."""
+    """Audio."""
 
 
 class Video(Media, tag="video"):
-    """A film."""
+    """A video."""
 
 
 class File(Media, tag="file"):
@@ -116,7 +116,7 @@ class NonStandard(Block, tag="non_standard", kw_only=True):
 
 
 class UnknownBlock(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A block without a type here."""
+    """A block of an unknown type."""
 
 
 AnyBlock: TypeAlias = (
@@ -136,7 +136,7 @@ AnyBlock: TypeAlias = (
 )
 
 
-# Calls beside the content
+# Calls next to the content
 
 
 class CallEntry(Wire, kw_only=True):
@@ -205,7 +205,7 @@ class Chat(Message, tag="chat", kw_only=True):
 
 
 class UnknownMessage(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A message without a type here, such as an order to remove another."""
+    """A message of an unknown type, such as a request to remove another."""
 
 
 MESSAGE: Final[Codec[Any]] = Codec(System | Human | Ai | Tool | Chat | UnknownMessage)

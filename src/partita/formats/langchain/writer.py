@@ -57,10 +57,10 @@ from .parts import (
 from .wire import NAME
 
 MESSAGE_NOTES: Final = frozenset({FORM, ROLE, "role_", "string", "list"})
-"""Notes of messages that are not members of them; the last three are those of earlier versions."""
+"""Notes of messages that are not members of them. Earlier versions wrote the last three."""
 
-ALONE: Final = "every result is a message of its own"
-BESIDE: Final = "calls and reasoning that are not in the content lose their place in it"
+ONE_RESULT: Final = "every result is a message of its own"
+PLACE_LOST: Final = "calls and reasoning that are not in the content lose their place in it"
 UNCOUNTED: Final = "what was not counted is written as 0, or as the sum"
 
 BEFORE, WITHIN, AFTER, INVALID = range(4)
@@ -75,7 +75,7 @@ class _Block(NamedTuple):
 
 
 class _Content:
-    """The content that the parts of a step are written as."""
+    """The written parts of a step."""
 
     def __init__(self) -> None:
         self.blocks: list[_Block] = []
@@ -88,7 +88,7 @@ class _Content:
         return not (self.blocks or self.reasoning or self.calls or self.invalid)
 
     def written(self, form: str) -> Any:
-        """The content of the message."""
+        """Return the content of the message."""
         if form == STRING:
             return plain_text(self.blocks[0].block) if self.blocks else ""
         natives: list[Any] = []
@@ -105,7 +105,7 @@ class _Content:
 class Writer:
     """Writes messages in a version, and records the positions of their parts.
 
-    A faithful writer uses the forms and shapes in which messages were read, also those of the other version.
+    A faithful writer uses the original forms and shapes of messages, including those of the other version.
     """
 
     def __init__(self, version: int, *, is_faithful: bool = False) -> None:
@@ -122,10 +122,10 @@ class Writer:
         self._errors: dict[str, str] = {}  # of invalid calls of that step that have no tool message
 
     def write(self, messages: Sequence[Message]) -> list[Any]:
-        """The payload."""
+        """Return the payload."""
         for turn in split(messages, can_write):
             if isinstance(turn, Results) and turn.step is not None:
-                self._pending += [turn._replace(parts=[placed]) for placed in turn.parts]
+                self._pending += [turn._replace(parts=[located]) for located in turn.parts]
                 continue
             self._write_pending()
             match turn:
@@ -140,13 +140,13 @@ class Writer:
         return self._payload
 
     def _append(self, message: wire.Message, kept: JsonObject, reserved: frozenset[str]) -> None:
-        """Append a message with the residue that is among notes."""
+        """Append a message with the residue in its notes."""
         rest = {name: value for name, value in kept.items() if name not in reserved}
         data = to_json(restore(message, rest))
         self._payload.append({"type": data["type"], "data": data})
 
     def _new_id(self, id_: str) -> str | None:
-        """Return the id to write; none if it is the default id of a message at this index."""
+        """Return the id to write, or `None` if it is the default id of a message at this index."""
         is_implied = id_ == f"message-{len(self._payload) + 1}" and not self._is_faithful
         return None if is_implied else id_
 
@@ -178,7 +178,7 @@ class Writer:
         self.record.add(turn, (index,), positions)
 
     def _items(self, parts: Sequence[Any], index: int) -> tuple[list[Any], list[Position | None]]:
-        """Return the blocks of parts that are not of a response, and their positions."""
+        """Return the blocks of the parts of a prompt or a result, and their positions."""
         blocks = [self._block(part, None, self._is_standard) for part in parts]
         numbers = iter(range(len(parts)))
         positions: list[Position | None] = [None if one is None else (index, next(numbers)) for one in blocks]
@@ -330,9 +330,9 @@ class Writer:
             if group is None:
                 continue
             if group > max(lowest, WITHIN):
-                self._report_loss(path, part.id, BESIDE)
+                self._report_loss(path, part.id, PLACE_LOST)
             elif group == BEFORE and at > first:
-                self._report_loss(path, to_json(part), BESIDE)
+                self._report_loss(path, to_json(part), PLACE_LOST)
             lowest = min(lowest, group)
 
     def _write_call(self, call: ToolCallPart, form: str, content: _Content) -> int:
@@ -389,7 +389,7 @@ class Writer:
         first = next((place for place in positions if place is not None), None)
         for (part, path), place in zip(turn.parts, positions, strict=True):
             if place is not None and place != first:
-                self._report_loss(path, part.id, ALONE)
+                self._report_loss(path, part.id, ONE_RESULT)
         self.record.add(turn, first, [None if place is None else (*place, 0) for place in positions])
 
     def _result(self, part: Any, message: ToolMessage | None) -> tuple[int] | None:

@@ -58,12 +58,6 @@ NETWORK: Final = "network"  # where the execution was
 TEXT: Final = "text"  # which text the content repeated: the index of a part, or all of them as lines
 
 
-def read_network(text: str) -> NetworkExecution | None:
-    """Return the execution in a text, or `None` for any other text."""
-    payload = _payload(text)
-    return None if payload is None or not _is_network(payload) else execution_of(payload)
-
-
 def execution_of(payload: JsonObject) -> NetworkExecution | None:
     """Return the execution of a payload, including nested networks."""
     execution = read_payload(payload, read_rows)

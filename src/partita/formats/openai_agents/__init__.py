@@ -1,1 +1,1 @@
-"""The OpenAI Agents SDK: what its sessions store and its runs make ↔ messages."""
+"""The OpenAI Agents SDK: the items of its sessions and runs ↔ messages."""

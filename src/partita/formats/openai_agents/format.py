@@ -1,8 +1,8 @@
 """Sessions and runs of the OpenAI Agents SDK ↔ canonical messages.
 
-Items are those of the Responses API. A run puts an agent and a type of its own around each item. What the SDK
-adds has a namespace of its own, so that it is never sent to the Responses API, which would refuse it. An id
-that only replaces a missing one is left out, and reasoning of a Chat model is kept apart from OpenAI's.
+Items are those of the Responses API. A run wraps each item in an object with an agent and a type. The SDK's
+additions have a separate namespace, so that they are never sent to the Responses API, which would refuse
+them. A placeholder for a missing id is left out, and reasoning of Chat models is kept separate from OpenAI's.
 
 Source: https://openai.github.io/openai-agents-python/sessions/ and `agents/items.py` of `openai-agents`.
 """
@@ -32,15 +32,15 @@ NAME: Final = "openai-agents"
 
 PROVIDER_DATA: Final = "provider_data"
 RUN: Final = "run"
-"""The note of what was around an item in a run."""
+"""The note with the members around an item of a run."""
 
 FOREIGN: Final = "foreign"
-"""The note of reasoning of a Chat model."""
+"""The note that marks reasoning of a Chat model."""
 
 REASONING: Final = "reasoning"
-"""The note of everything about the reasoning of a Chat model, which is not OpenAI's."""
+"""The note with the metadata of a Chat model's reasoning, which must not be in OpenAI's namespace."""
 
-# `agents/models/fake_id.py`: what the SDK writes where a Chat server gives no id
+# `agents/models/fake_id.py`: the SDK writes it if a Chat server returns no id
 FAKE_ID: Final = "__fake_id__"
 
 APPROVAL: Final = "tool_approval_item"
@@ -68,20 +68,22 @@ def load(payload: Json) -> Loaded:
         raise ConversionError(f"the payload is {kind_of(given)}", where="$", hint=hint)
     items = given
     reader = _Items(items)
-    messages = tuple(_parted(message) for message in _with_approvals(reader.messages, reader.waiting))
+    messages = tuple(
+        _with_separate_reasoning(message) for message in _with_approvals(reader.messages, reader.waiting)
+    )
 
     def losses() -> Iterator[Loss]:
         reported = (*reader.losses, *reader.repairs)
         yield from reported
         paths = tuple(loss.path for loss in reported)
-        again: Sequence[Json] = _write(messages, is_sent=False)[1]
-        left = [*again]
+        written: Sequence[Json] = _write(messages, is_sent=False)[1]
+        unmatched = [*written]
         for index, item in enumerate(items):
             plain = item["raw_item"] if _is_run_item(item) else item
-            if plain in left:
-                left.remove(plain)
+            if plain in unmatched:
+                unmatched.remove(plain)
             elif index not in reader.repeated:
-                other = again[index] if index < len(again) else None
+                other = written[index] if index < len(written) else None
                 found = json_losses(plain, other, f"$[{index}]", UNREAD)
                 yield from (loss for loss in found if not paths or not loss.path.startswith(paths))
 
@@ -89,11 +91,11 @@ def load(payload: Json) -> Loaded:
 
 
 class _Items(Reader):
-    """A reader of items, with what the SDK adds in notes of its own."""
+    """Reads items. The SDK's additions become notes in a separate namespace."""
 
     def __init__(self, payload: Sequence[Json]) -> None:
         self.waiting: dict[str, JsonObject] = {}
-        """Calls that wait for approval, and what is around them."""
+        """The items around calls that wait for approval, by call id."""
         self.repairs: list[Loss] = []
         self.repeated: set[int] = set()
         """Items that only repeat a call."""
@@ -146,7 +148,7 @@ def _with_parts(message: Message, change: Callable[[AssistantPart], AssistantPar
 
 
 def _with_approvals(messages: Sequence[Message], waiting: dict[str, JsonObject]) -> Iterator[Message]:
-    """Messages in which the calls that wait for approval have it."""
+    """Return the messages, with approval requests on the calls that wait for one."""
 
     def with_approval(part: AssistantPart) -> AssistantPart:
         if not isinstance(part, ToolCallPart) or part.id not in waiting or part.output is not None:
@@ -157,11 +159,11 @@ def _with_approvals(messages: Sequence[Message], waiting: dict[str, JsonObject])
     return (_with_parts(message, with_approval) if waiting else message for message in messages)
 
 
-def _parted(message: Message) -> Message:
-    """A message with the reasoning of Chat models apart from OpenAI's."""
+def _with_separate_reasoning(message: Message) -> Message:
+    """Return a message with the metadata of Chat models' reasoning outside of OpenAI's namespace."""
     is_foreign = False
 
-    def parted(part: AssistantPart) -> AssistantPart:
+    def separated(part: AssistantPart) -> AssistantPart:
         nonlocal is_foreign
         if not isinstance(part, ReasoningPart):
             is_foreign = False
@@ -172,7 +174,7 @@ def _parted(message: Message) -> Message:
         metadata = {NAME: {**added, REASONING: own(part)}}
         return replace(part, provider_metadata=metadata) if is_foreign else part
 
-    return _with_parts(message, parted)
+    return _with_parts(message, separated)
 
 
 # Writing
@@ -186,7 +188,7 @@ def dump(messages: Sequence[Message]) -> Dumped:
 
 def _write(messages: Sequence[Message], *, is_sent: bool) -> tuple[Writer, list[Json]]:
     writer = Writer(is_sent=is_sent)
-    payload = writer.write([_with_parts(message, _joined) for message in messages])
+    payload = writer.write([_with_parts(message, _with_original_metadata) for message in messages])
     record, owners = writer.record, writer.owners
     given = payload[ONLY_INPUT]
     items: list[Json] = given if is_array(given) else [{"role": "user", "content": given}]
@@ -199,8 +201,8 @@ def _write(messages: Sequence[Message], *, is_sent: bool) -> tuple[Writer, list[
     return writer, written
 
 
-def _joined(part: AssistantPart) -> AssistantPart:
-    """Reasoning of a Chat model as it was read."""
+def _with_original_metadata(part: AssistantPart) -> AssistantPart:
+    """Return reasoning of a Chat model with its metadata as it was read: see `_with_separate_reasoning`."""
     kept = notes(part.provider_metadata, NAME) if isinstance(part, ReasoningPart) else {}
     if not is_object(kept.get(REASONING)):
         return part
@@ -210,7 +212,7 @@ def _joined(part: AssistantPart) -> AssistantPart:
 
 
 def _item(item: JsonObject, at: int, owner: tuple[JsonObject | None, str], writer: Writer) -> JsonObject:
-    """An item with what the SDK adds to it."""
+    """Return an item with the SDK's additions."""
     metadata, spot = owner
     added = notes(notes(metadata, NAME), spot)
     is_response = item.get("type") == "message" and item.get("role") == "assistant"
@@ -223,16 +225,16 @@ def _item(item: JsonObject, at: int, owner: tuple[JsonObject | None, str], write
     return {**item, PROVIDER_DATA: added[PROVIDER_DATA]} if PROVIDER_DATA in added else item
 
 
-# The slot: provider data, which the SDK keeps and never sends to OpenAI. With provider data on reasoning, the
-# SDK would take it for that of another provider. A message in its short form gets the full one, because the
+# The sidecar: provider data, which the SDK keeps and never sends to OpenAI. Reasoning with provider data is
+# treated as that of another provider. A message in the short form is written in the full form, because the
 # SDK recognises the short form by its members (`agents/models/chatcmpl_converter.py`).
 
 SHORT: Final = "partita_short"
-"""Marks a message that had its short form."""
+"""Marks a message that was in the short form."""
 
 
 def put(payload: Json, rest: JsonObject) -> Json:
-    """The items with an object on the first one that has room; as they are if none has."""
+    """Return the items with an object on the first one that can have it, or unchanged if none can."""
     for index, item in enumerate(payload if is_array(payload) else ()):
         if is_object(item) and PROVIDER_DATA not in item and (filled := _filled(item, rest)) is not None:
             return [*payload[:index], filled, *payload[index + 1 :]]
@@ -248,12 +250,12 @@ def _filled(item: JsonObject, rest: JsonObject) -> JsonObject | None:
 
 
 def take(payload: Json) -> tuple[Json, JsonObject | None]:
-    """The items as they were, and the object."""
+    """Return the items as they were, and the object."""
     for index, item in enumerate(payload if is_array(payload) else ()):
         data: Any = item.get(PROVIDER_DATA) if is_object(item) else None
         if is_object(data) and is_object(data.get(KEY)) and data.keys() <= {KEY, SHORT}:
-            bare = without(item, PROVIDER_DATA, *(["type"] if SHORT in data else []))
-            return [*payload[:index], bare, *payload[index + 1 :]], data[KEY]
+            original = without(item, PROVIDER_DATA, *(["type"] if SHORT in data else []))
+            return [*payload[:index], original, *payload[index + 1 :]], data[KEY]
     return payload, None
 
 

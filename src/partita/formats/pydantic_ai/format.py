@@ -1,8 +1,8 @@
 """Pydantic AI's message history ↔ canonical messages.
 
 A response is an assistant message. A request becomes several messages: its instructions where they change,
-its system prompts, its tool returns (merged into their calls) and its user prompts. Messages have no ids
-there: they are numbered `message-N`. Results that are not directly after their calls lose their position.
+its system prompts, its tool returns (merged into their calls) and its user prompts. Its messages have no ids:
+they are numbered `message-N`. Results that do not directly follow their calls lose their position.
 
 Wire: https://ai.pydantic.dev/api/messages/
 """
@@ -64,8 +64,8 @@ from .wire import MESSAGE, NAME
 HINT: Final = "give what ModelMessagesTypeAdapter.dump_json writes: a list of requests and responses"
 
 # Notes in the provider metadata of messages
-REQUEST: Final = "request"  # residue of the request, with its first message
-SEPARATE: Final = "separate"  # in it: the request follows another one
+REQUEST: Final = "request"  # residue of the request, on its first message
+SEPARATE: Final = "separate"  # in `REQUEST`: the request follows another one
 PART: Final = "part"  # residue of a prompt
 PART_KIND: Final = "partKind"  # how a prompt is written, if not as a user prompt
 INSTRUCTIONS: Final = "instructions"  # the message is from the instructions of a request
@@ -128,7 +128,7 @@ class _Reader:
         self.positions: dict[Position, Any] = {}
         self._instructions: str | None = None
         self._after_request = False
-        self._response_id: str | None = None  # of the last response
+        self._response_id: str | None = None  # the id of the last response
         self._results_ids: set[str] = set()
         self._start = 0  # of the messages of the current wire message
         self._first: Position = ()  # the position of the first of them
@@ -201,10 +201,10 @@ class _Reader:
 
     def _request(self, request: wire.Request, index: int) -> None:
         start = self._start
-        around: Any = {"thread_id": request.conversation_id, "run_id": request.run_id}
+        ids: Any = {"thread_id": request.conversation_id, "run_id": request.run_id}
         if request.instructions is not None and request.instructions != self._instructions:
             self._instructions = request.instructions
-            message = SystemMessage(id=self._id(), content=request.instructions, **around)
+            message = SystemMessage(id=self._id(), content=request.instructions, **ids)
             self._add(with_message_notes(message, NAME, {INSTRUCTIONS: True}), (index, INSTRUCTIONS))
         metadata = request.metadata
         for position, block in enumerate(request.parts):
@@ -212,12 +212,12 @@ class _Reader:
             if type(result) is ToolResultPart:
                 self._result(result, request, (index, position))
                 continue
-            prompt = _read_prompt(block, self._id(), around, metadata)
+            prompt = _read_prompt(block, self._id(), ids, metadata)
             if type(block) is wire.UserPrompt:
-                metadata = None  # it is the first user prompt's
+                metadata = None  # only the first user prompt has it
             self._add(prompt, (index, position))
         if len(self.messages) == start:
-            empty = UserMessage(id=self._id(), content=(), **around)
+            empty = UserMessage(id=self._id(), content=(), **ids)
             self._add(with_message_notes(empty, NAME, {EMPTY: True}), (index, 0))
         first = self.messages[start]
         owner = next((one for one in self.messages[start:] if is_object(one.content.metadata)), None)
@@ -263,7 +263,7 @@ class _Writer:
         self._has_instructions = False
 
     def write(self, messages: Sequence[Message]) -> Json:
-        """The history."""
+        """Return the history."""
         for turn in split(messages, RESPONSE_PARTS.can_write):
             match turn:
                 case Step():
@@ -392,7 +392,8 @@ def _write_response(
     )
 
 
-# Older names that `ModelResponse` still reads (`AliasChoices` in pydantic_ai/messages.py). The new one wins.
+# Older names that `ModelResponse` still reads (`AliasChoices` in pydantic_ai/messages.py). The new one has
+# precedence.
 RENAMED: Final = (("vendor_id", "provider_response_id"), ("vendor_details", "provider_details"))
 
 
@@ -427,9 +428,9 @@ def _write_request(
     )
 
 
-def _read_prompt(block: Any, id_: str, around: Any, metadata: JsonObject | None) -> Message:
+def _read_prompt(block: Any, id_: str, ids: Any, metadata: JsonObject | None) -> Message:
     """Return the message of a prompt. An unknown part becomes an event."""
-    envelope: Any = {"id": id_, "created_at": read_moment(getattr(block, "timestamp", None)), **around}
+    envelope: Any = {"id": id_, "created_at": read_moment(getattr(block, "timestamp", None)), **ids}
     text: Any
     kind = type(block)
     if kind is wire.SystemPrompt:
@@ -451,7 +452,7 @@ def _read_prompt(block: Any, id_: str, around: Any, metadata: JsonObject | None)
         message = UserMessage(content=content, **envelope)
     else:
         foreign = UserContent(parts=(ForeignPart(NAME, to_json(block)),))
-        return UserMessage(content=foreign, type="event", id=id_, **around)
+        return UserMessage(content=foreign, type="event", id=id_, **ids)
     return add_residue(message, NAME, PART, _write_user(message), block)
 
 

@@ -77,7 +77,7 @@ OTHER_MEMBERS: Final[Members] = {
 
 
 def read_signatures(block: wire.ResponsePart, members: Members, context: Context) -> JsonObject | None:
-    """Provider metadata with the signatures of a part."""
+    """Return provider metadata with the signatures of a part."""
     namespace = PROVIDERS.get(block.provider_name or context.provider or "", "")
     found: JsonObject = {}
     for member, name in members.get(namespace, {}).items():
@@ -89,7 +89,7 @@ def read_signatures(block: wire.ResponsePart, members: Members, context: Context
 
 
 def write_signatures(metadata: JsonObject | None, members: Members) -> JsonObject:
-    """The members of a part with its signatures."""
+    """Return the members of a part with its signatures."""
     for namespace in members if metadata else ():
         own = notes(metadata, namespace)
         names = members[namespace].items() if own else ()
@@ -238,7 +238,7 @@ def write_output(output: ToolOutput) -> JsonObject:
 
 
 def _has_files(content: Json) -> bool:
-    """Whether an output is texts and files for the model, and not data."""
+    """Whether an output consists of texts and files for the model, and is not data."""
     others = [item for item in content if not isinstance(item, str)] if is_array(content) else []
     return bool(others) and all(is_object(item) and item.get("kind") in FILES for item in others)
 
@@ -318,7 +318,7 @@ def write_image_url(part: Media) -> Wire:
 
 
 def url_codec(block: type[wire.Url], media: str) -> PartCodec[None]:
-    """The codec of URLs of one kind of file."""
+    """Return the codec of URLs of one kind of file."""
 
     def read(url: wire.Url, context: None) -> FilePart:
         return FilePart(url.url, url.media_type or OCTETS)
@@ -350,7 +350,7 @@ def write_text_content(part: TextPart) -> Wire:
     return wire.TextContent(content=part.text)
 
 
-# The tables
+# Tables of codecs
 
 RESPONSE_PARTS: Final[PartCodecs[Context]] = PartCodecs(
     NAME,
@@ -398,12 +398,12 @@ FILES: Final = ("image-url", "audio-url", "video-url", "document-url", "binary",
 
 
 def read_item(item: str | wire.AnyItem) -> Any:
-    """The part of an item."""
+    """Return the part of an item."""
     return TextPart(item) if isinstance(item, str) else ITEMS.read(item, None)
 
 
 def write_item(part: Any) -> Any:
-    """Return the item of a part; `None` if there is none."""
+    """Return the item of a part, or `None` if no item can hold it."""
     if isinstance(part, TextPart) and KIND not in notes(part.provider_metadata, NAME):
         return part.text
     return ITEMS.write(part)
