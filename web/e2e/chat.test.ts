@@ -193,7 +193,7 @@ describe("a chat", () => {
     await page.getByText(came).first().waitFor();
   });
 
-  it("sends to the agent that answered last, also after a reload", async () => {
+  it("selects the agent of the last response, also after a reload", async () => {
     await askWithoutPage(site, "two-agents", "the weather");
     const page = await site.open("#/t/two-agents");
     const picker = page.getByLabel("Agent", { exact: true });

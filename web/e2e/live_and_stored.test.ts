@@ -64,7 +64,7 @@ async function diagrams(page: Page): Promise<void> {
   }
 }
 
-/** What is htmlOf, once it does not change any more: formulas and colours come after their text. */
+/** The result of `htmlOf` when it no longer changes: formulas and colours are rendered after their text. */
 async function stableHtml(page: Page): Promise<string> {
   await diagrams(page);
   await clearFocus(page);

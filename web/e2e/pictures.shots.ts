@@ -10,7 +10,7 @@ import { type Site, serve } from "./setup/site";
 const THEMES = ["light", "dark"] as const;
 const FOLDER = join(ROOT, "docs", "pictures");
 /** An event of the run after the call has completed and the response has started. */
-const MIDDLE = 36;
+const MIDDLE = 40;
 const CODING = "7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10";
 
 interface View {

@@ -17,8 +17,9 @@ interface Measure {
   readonly whole: boolean;
 }
 
+/** $0, $0.025, $0.10, $2.50, $1.2K */
 const axisMoney = (value: number) =>
-  value >= 1000 ? `$${compact(value)}` : `$${Number(value.toPrecision(3))}`;
+  value >= 1000 ? `$${compact(value)}` : `$${Number(value.toPrecision(3))}`.replace(/\.\d$/, "$&0");
 
 export const OVER_TIME: readonly Measure[] = [
   { title: "Cost over time", value: (it) => it.cost ?? 0, format: money, tick: axisMoney, whole: false },
@@ -118,8 +119,8 @@ function summaryOf(
   const largest = over.series[0];
   const part =
     largest && over.series.length > 1
-      ? ` The largest ${split} is ${largest.name}: ${share(sum(largest.values), total)}.`
+      ? ` Largest ${split}: ${largest.name} (${share(sum(largest.values), total)}).`
       : "";
-  const peak = `peak of ${step === "day" ? "a day" : `a ${step}`}: ${measure.format(sums[most] ?? 0)}, ${longName(step, over.periods[most] ?? "")}.`;
-  return `${measure.format(total)} in total; ${peak}${part}`;
+  const period = longName(step, over.periods[most] ?? "");
+  return `Total: ${measure.format(total)}. Peak: ${measure.format(sums[most] ?? 0)} (${period}).${part}`;
 }

@@ -32,7 +32,7 @@ const MEASURES: readonly Measure[] = [
     label: "Cost",
     value: (it) => it.cost ?? 0,
     text: (it) => money(it.cost ?? 0),
-    note: (it) => (it.unpriced ? `without ${count(it.unpriced)} unpriced` : ""),
+    note: (it) => (it.unpriced ? `${count(it.unpriced)} without a price` : ""),
   },
   { label: "Tokens in", value: (it) => it.inputTokens, text: (it) => compact(it.inputTokens) },
   { label: "Tokens out", value: (it) => it.outputTokens, text: (it) => compact(it.outputTokens) },

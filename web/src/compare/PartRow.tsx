@@ -80,7 +80,7 @@ function WholePart({ part, side }: { part: ShownPart; side?: "a" | "b" }) {
 
 function Text({ children }: { children: ReactNode }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <pre className={styles.text} tabIndex={0}>
       {children}
     </pre>
@@ -105,7 +105,7 @@ const MAX_ROWS = 200;
 /** The differences of two JSON values by path. */
 function ValueDiff({ differences }: { differences: readonly Difference[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <section className={styles.paths} tabIndex={0} aria-label="Value differences">
       <table>
         <thead>

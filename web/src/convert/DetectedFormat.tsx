@@ -40,7 +40,7 @@ export function DetectedFormat({ inspection, formats, from, onFrom }: Props) {
       <div className={styles.text}>
         <p className={styles.format}>{inspection.from ? titleOf(inspection.from) : "Not recognised"}</p>
         <p className={styles.details}>
-          {from ? "selected" : best ? `${Math.round(best.confidence * 100)} % sure: ${best.why}` : null}
+          {from ? "selected" : best ? `${Math.round(best.confidence * 100)}% sure: ${best.why}` : null}
           {inspection.shape && (
             <>
               {" "}

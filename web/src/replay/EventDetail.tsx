@@ -41,7 +41,7 @@ export function EventDetail({ runId, events, player, isImported }: Props) {
           {event.chunk && <CopyButton label="Copy chunk" text={() => JSON.stringify(event.chunk)} />}
         </header>
         {event.chunk ? (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
           <pre className={styles.code} data-chunk tabIndex={0}>
             {visible(pretty(event.chunk, MAX_LENGTH))}
           </pre>
@@ -93,7 +93,7 @@ function Raw({ text, encoding, absent, error, isImported }: RawProps) {
   return (
     <>
       {encoding === "base64" && <p className={styles.nothing}>Not text; shown as base64.</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <pre className={styles.code} data-raw tabIndex={0}>
         {visible(shown)}
       </pre>

@@ -50,7 +50,7 @@ export function MessagePane({ question, player, run, progress }: Props) {
       ref={box}
       className={styles.pane}
       aria-label="Messages at this position"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
       tabIndex={0}
       data-at={position}
     >

@@ -16,7 +16,7 @@ export function stopwatch(milliseconds: number): string {
 
 /** 0:12.4, 1:03.0, 2:05:10.2: of equal width in a column. */
 export function counter(milliseconds: number): string {
-  const tenths = Math.floor(milliseconds / 100);
+  const tenths = Math.round(milliseconds / 100);
   const seconds = `${String(Math.floor(tenths / 10) % 60).padStart(2, "0")}.${tenths % 10}`;
   const minutes = Math.floor(tenths / 600);
   if (minutes < 60) return `${minutes}:${seconds}`;

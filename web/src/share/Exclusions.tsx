@@ -17,12 +17,12 @@ interface Props {
   readonly onChange: (changes: Partial<Options>) => void;
 }
 
-/** Selects what is left out: kinds of parts, and single messages and parts. */
+/** Selects what is excluded: kinds of parts, and single messages and parts. */
 export function Exclusions({ threadId, options, onChange }: Props) {
   const selected = options.messages.length + options.parts.length;
   return (
     <fieldset className={styles.group}>
-      <legend>Left out</legend>
+      <legend>Excluded</legend>
       <div className={styles.pairs}>
         {(Object.keys(EXCLUDED_KINDS) as ExcludedKind[]).map((kind) => (
           <label key={kind} className={styles.check}>

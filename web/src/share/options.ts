@@ -29,8 +29,8 @@ export const FORMATS: Readonly<
   Record<ShareFormat, { readonly title: string; readonly description: string }>
 > = {
   html: {
-    title: "One page",
-    description: "One HTML file that opens in any browser. It needs no server and no network.",
+    title: "HTML",
+    description: "One file that opens in any browser. It needs no server and no network.",
   },
   markdown: {
     title: "Markdown",

@@ -136,7 +136,7 @@ const TONE_ICONS: Readonly<Record<Tone, ReactNode>> = {
   quiet: null,
   ok: <CircleCheck size={14} aria-hidden />,
   busy: <LoaderCircle size={14} aria-hidden className={styles.turning} />,
-  asks: <CircleHelp size={14} aria-hidden />,
+  waiting: <CircleHelp size={14} aria-hidden />,
   warn: <OctagonPause size={14} aria-hidden />,
   bad: <CircleX size={14} aria-hidden />,
 };

@@ -1,7 +1,7 @@
 /** The state of a call as a tone and a label, so that it does not depend on colour. */
 import type { ToolCallPart } from "../partita.gen";
 
-export type Tone = "quiet" | "ok" | "busy" | "asks" | "warn" | "bad";
+export type Tone = "quiet" | "ok" | "busy" | "waiting" | "warn" | "bad";
 
 export interface CallState {
   /** The state of the call, or `interrupted`. */
@@ -42,10 +42,10 @@ export function stateOf(call: ToolCallPart, live: boolean, isPending = false): C
     case "input-streaming":
       return live ? state("busy", "Writing input") : state("warn", "Input incomplete");
     case "input-available":
-      if (isPending) return state("asks", "Waiting for you");
+      if (isPending) return state("waiting", "Waiting for you");
       return live ? state("busy", "Running") : state("warn", "No result");
     case "approval-requested":
-      return state("asks", "Waiting for approval", approval?.requestReason);
+      return state("waiting", "Waiting for approval", approval?.requestReason);
     case "approval-responded":
       if (approval?.approved === false) return denied();
       return live
