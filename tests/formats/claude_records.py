@@ -21,7 +21,7 @@ def session() -> Session:
 
 
 def called(*blocks: JsonObject) -> Session:
-    """A session with a call that waits for its result."""
+    """A session with a call without a result yet."""
     return session().piece("m1", use("c1"), *blocks)
 
 
@@ -31,13 +31,13 @@ def answered(content: Json = "done", **fields: Json) -> Session:
 
 
 def without(name: str, made: Session) -> Session:
-    """The session, its last record without a member."""
+    """The session without a member of its last record."""
     del made.records[-1][name]
     return made
 
 
 def with_message(made: Session, **fields: Json) -> Session:
-    """The session, the message of its last record changed; a member that is `...` is gone."""
+    """The session with changes to the message of its last record; members that are `...` are removed."""
     message = {**made.records[-1]["message"], **fields}
     made.records[-1]["message"] = {name: value for name, value in message.items() if value is not ...}
     return made
@@ -66,7 +66,7 @@ PROMPTS: dict[str, Callable[[], Session]] = {
     "a content that is an object": lambda: Session().prompt({"type": "text", "text": "x"}),
     "a content that is a number": lambda: Session().prompt(5),
     "a picture": lambda: Session().prompt([PICTURE, text("Such bread")]),
-    "a picture on the web": lambda: Session().prompt(
+    "a picture with a URL": lambda: Session().prompt(
         [{"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}]
     ),
     "a picture of the provider": lambda: Session().prompt(
@@ -82,7 +82,7 @@ PROMPTS: dict[str, Callable[[], Session]] = {
             }
         ]
     ),
-    "a document of words": lambda: Session().prompt(
+    "a document of text": lambda: Session().prompt(
         [
             {
                 "type": "document",
@@ -91,31 +91,31 @@ PROMPTS: dict[str, Callable[[], Session]] = {
             }
         ]
     ),
-    "a document on the web": lambda: Session().prompt(
+    "a document with a URL": lambda: Session().prompt(
         [{"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}]
     ),
     "a document of the provider": lambda: Session().prompt(
         [{"type": "document", "source": {"type": "file", "file_id": "f1"}, "title": "x"}]
     ),
     "a picture without a source": lambda: Session().prompt([{"type": "image"}]),
-    "a block that nobody knows": lambda: Session().prompt([{"type": "smell", "of": "bread"}, "x", 5, None]),
-    "a text with more to it": lambda: Session().prompt([text("x", cache_control={"type": "ephemeral"})]),
-    "what an editor says, before the words": lambda: Session().prompt([text(f"{EDITOR}Bake")]),
-    "what an editor says, in its own block": lambda: Session().prompt([text(EDITOR), text("Bake")]),
-    "what an editor says, twice": lambda: Session().prompt([text(EDITOR + EDITOR + "Bake"), PICTURE]),
-    "what an editor says, in a string": lambda: Session().prompt(EDITOR + EDITOR + "Bake"),
-    "what an editor says, alone": lambda: Session().prompt(EDITOR),
+    "an unknown block": lambda: Session().prompt([{"type": "smell", "of": "bread"}, "x", 5, None]),
+    "a text with more members": lambda: Session().prompt([text("x", cache_control={"type": "ephemeral"})]),
+    "context of an editor before the text": lambda: Session().prompt([text(f"{EDITOR}Bake")]),
+    "context of an editor in a separate block": lambda: Session().prompt([text(EDITOR), text("Bake")]),
+    "context of an editor twice": lambda: Session().prompt([text(EDITOR + EDITOR + "Bake"), PICTURE]),
+    "context of an editor in a string": lambda: Session().prompt(EDITOR + EDITOR + "Bake"),
+    "context of an editor alone": lambda: Session().prompt(EDITOR),
     "a command": lambda: Session().prompt("<command-name>/oven</command-name><command-args>x</command-args>"),
     "a command in blocks": lambda: Session().prompt([text("<command-name>/oven</command-name>"), PICTURE]),
     "the output of a command": lambda: Session().prompt("<local-command-stdout>hot</local-command-stdout>"),
     "an interruption": lambda: Session().prompt([text("[Request interrupted by user]")]),
-    "injected words": lambda: Session().prompt("Mind the oven", isMeta=True),
+    "injected text": lambda: Session().prompt("Mind the oven", isMeta=True),
     "a summary": lambda: Session().prompt("We baked", isCompactSummary=True),
-    "fields that nobody knows": lambda: Session().prompt("x", temperature=220, message2={}),
+    "unknown fields": lambda: Session().prompt("x", temperature=220, message2={}),
     "no id": lambda: without("uuid", session()),
     "no id, twice": lambda: without("uuid", without("uuid", session()).prompt("x", parent=None)),
     "a time that cannot be read": lambda: Session().prompt("x", timestamp="noon"),
-    "a message with more to it": lambda: with_message(session(), name="baker"),
+    "a message with more members": lambda: with_message(session(), name="baker"),
     "no message": lambda: without("message", session()),
 }
 ANSWERS: dict[str, Callable[[], Session]] = {
@@ -137,7 +137,7 @@ ANSWERS: dict[str, Callable[[], Session]] = {
     "a content that is an object": lambda: with_message(
         session().piece("m1", text("a")).piece("m1"), content={"a": 1}
     ),
-    "blocks that nobody knows": lambda: (
+    "unknown blocks": lambda: (
         session()
         .piece("m1", {"type": "smell"}, "x", None, text("a"))
         .piece("m1", {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}})
@@ -148,7 +148,7 @@ ANSWERS: dict[str, Callable[[], Session]] = {
     "a picture": lambda: session().piece("m1", text("a")).piece("m1", PICTURE),
     "thinking that is not signed": lambda: session().piece("m1", {"type": "thinking", "thinking": "hm"}),
     "thinking that is not shown": lambda: session().piece("m1", thinking("")),
-    "thinking that is sealed": lambda: session().piece("m1", {"type": "redacted_thinking", "data": "xyz"}),
+    "redacted thinking": lambda: session().piece("m1", {"type": "redacted_thinking", "data": "xyz"}),
     "a text with citations": lambda: session().piece(
         "m1", text("a", citations=[{"type": "page_location", "cited_text": "x", "document_index": 0}])
     ),
@@ -157,9 +157,9 @@ ANSWERS: dict[str, Callable[[], Session]] = {
     "a call without an input": lambda: session().piece(
         "m1", {"type": "tool_use", "id": "c1", "name": "Oven"}
     ),
-    "a call whose input is no object": lambda: session().piece("m1", use("c1", input="x")),
+    "a call whose input is not an object": lambda: session().piece("m1", use("c1", input="x")),
     "a call without a name": lambda: session().piece("m1", {"type": "tool_use", "id": "c1", "input": {}}),
-    "a call that comes again": lambda: (
+    "a repeated call": lambda: (
         called().piece("m1", use("c1")).piece("m2", text("b"), use("c1"), use("c1")).piece("m2", use("c2"))
     ),
     "tools of the API": lambda: (
@@ -183,10 +183,10 @@ ANSWERS: dict[str, Callable[[], Session]] = {
     "lines of another version": lambda: (
         session().piece("m1", text("a")).piece("m1", text("b"), version="3.0.0", cwd="/cellar", slug="x")
     ),
-    "lines that say less": lambda: without(
+    "later lines with fewer fields": lambda: without(
         "gitBranch", without("version", session().piece("m1", text("a")).piece("m1", text("b")))
     ),
-    "a first line that says less": lambda: without("gitBranch", session().piece("m1", text("a"))).piece(
+    "a first line with fewer fields": lambda: without("gitBranch", session().piece("m1", text("a"))).piece(
         "m1", text("b")
     ),
     "a later line without a message id": lambda: (
@@ -196,12 +196,12 @@ ANSWERS: dict[str, Callable[[], Session]] = {
     "one response under two requests": lambda: (
         session().piece("m1", text("a")).piece("m1", text("b"), requestId="r2").piece("m1", text("c"))
     ),
-    "words that no model wrote": lambda: (
+    "a synthetic text": lambda: (
         session()
         .piece("s1", text("I was"), model="<synthetic>", requestId=None)
         .piece("s2", text("No response requested."), model="<synthetic>", requestId=None)
     ),
-    "a string that no model wrote": lambda: with_message(
+    "a synthetic string": lambda: with_message(
         session().piece("s1", model="<synthetic>", requestId=None), content="I was"
     ),
     "an error of the API": lambda: session().piece(
@@ -217,8 +217,8 @@ ANSWERS: dict[str, Callable[[], Session]] = {
 }
 RESULTS: dict[str, Callable[[], Session]] = {
     "words": answered,
-    "words, and no error": lambda: answered(is_error=False),
-    "words, and null": lambda: answered(is_error=None),
+    "text, and no error": lambda: answered(is_error=False),
+    "text, and null": lambda: answered(is_error=None),
     "no content": lambda: answered("absent"),
     "no content, and no error": lambda: answered("absent", is_error=False),
     "a content that is null": lambda: answered(None),
@@ -228,7 +228,7 @@ RESULTS: dict[str, Callable[[], Session]] = {
     "no blocks": lambda: answered([]),
     "an object": lambda: answered({"stdout": "x"}),
     "an error": lambda: answered("burnt", is_error=True),
-    "an error without words": lambda: answered("", is_error=True),
+    "an error without text": lambda: answered("", is_error=True),
     "an error without content": lambda: answered("absent", is_error=True),
     "an error in blocks": lambda: answered([text("burnt")], is_error=True),
     "an error that is null": lambda: answered(None, is_error=True),
@@ -240,7 +240,7 @@ RESULTS: dict[str, Callable[[], Session]] = {
         [text("The user doesn't want to proceed with this tool use.")], is_error=True
     ),
     "a refusal that the record names": lambda: called().prompt([result("c1", "x")], toolDenialKind="rule"),
-    "a refusal without words": lambda: called().prompt([result("c1", "")], toolDenialKind="rule"),
+    "a refusal without text": lambda: called().prompt([result("c1", "")], toolDenialKind="rule"),
     "a refusal without content": lambda: called().prompt(
         [{"type": "tool_result", "tool_use_id": "c1"}], toolDenialKind="rule"
     ),
@@ -248,9 +248,9 @@ RESULTS: dict[str, Callable[[], Session]] = {
     "an interruption that the record names": lambda: called().prompt(
         [result("c1", [text("a"), text("b")])], toolDenialKind="cancelled"
     ),
-    "fields that nobody knows": lambda: answered(is_error=False, cache_control={"type": "x"}, warm=True),
+    "unknown fields": lambda: answered(is_error=False, cache_control={"type": "x"}, warm=True),
     "a structured result": lambda: called().result("c1", toolUseResult={"stdout": "x", "interrupted": False}),
-    "a structured result in words": lambda: called().result("c1", toolUseResult="Error: burnt"),
+    "a structured result that is text": lambda: called().result("c1", toolUseResult="Error: burnt"),
     "a structured result that is null": lambda: called().result("c1", toolUseResult=None),
     "pages found": lambda: called().result(
         "c1",
@@ -261,16 +261,16 @@ RESULTS: dict[str, Callable[[], Session]] = {
     ),
     "another folder, another version": lambda: called().result("c1", cwd="/cellar", version="3", slug="x"),
     "less around it": lambda: without("gitBranch", called().result("c1")),
-    "between the lines of its answer": lambda: (
+    "between the lines of its response": lambda: (
         called().result("c1").piece("m1", text("a")).piece("m1", use("c2")).result("c2")
     ),
     "several in one record": lambda: two_calls().prompt([result("c1"), result("c2")], toolUseResult="x"),
     "several in one record, the last first": lambda: two_calls().prompt([result("c2"), result("c1")]),
-    "several of several answers": lambda: (
+    "several of several responses": lambda: (
         called().piece("m2", use("c2")).prompt([result("c2"), result("c1"), result("c9")])
     ),
-    "words behind it": lambda: called().prompt([result("c1"), text("and now?"), PICTURE]),
-    "words before it and behind it": lambda: two_calls().prompt(
+    "text after it": lambda: called().prompt([result("c1"), text("and now?"), PICTURE]),
+    "text before and after it": lambda: two_calls().prompt(
         [text("a"), result("c2"), text(f"{EDITOR}b"), result("c1"), text("c")]
     ),
     "a command beside it": lambda: called().prompt([result("c1"), text("<command-name>/x</command-name>")]),
@@ -280,8 +280,8 @@ RESULTS: dict[str, Callable[[], Session]] = {
     "without a call": lambda: session().result("c9", toolUseResult={"a": 1}).prompt("x"),
     "of a call without an id": lambda: session().prompt([{"type": "tool_result", "content": "x"}] * 2),
     "a second one": lambda: called().result("c1", "a").result("c1", "b", toolUseResult={"b": 1}),
-    "one that never came": called,
-    "a message with more to it": lambda: with_message(called().result("c1"), name="x"),
+    "a call without a result": called,
+    "a message with more members": lambda: with_message(called().result("c1"), name="x"),
 }
 OTHERS: dict[str, Callable[[], Session]] = {
     "records about the session": lambda: (
@@ -291,23 +291,23 @@ OTHERS: dict[str, Callable[[], Session]] = {
         .answer(text="Yes")
         .about("last-prompt", lastPrompt="Bake", leafUuid="u-2")
     ),
-    "records that nobody knows": lambda: session().about("dream", of="bread").add("dream").about("user"),
+    "unknown records": lambda: session().about("dream", of="bread").add("dream").about("user"),
     "a notice": lambda: session().system("compact_boundary", content="Compacted", compactMetadata={}),
-    "a notice without words": lambda: session().system("api_error", error={"status": 529}),
+    "a notice without text": lambda: session().system("api_error", error={"status": 529}),
     "a notice that is not shown": lambda: (
         session().system("turn_duration", durationMs=5).system(None, content="x")
     ),
     "an attachment": lambda: session().attachment("todo_reminder", content=[]).answer(text="x"),
     "a queued prompt": lambda: called().attachment("queued_command", prompt="And cake").result("c1"),
     "a queued prompt in blocks": lambda: session().attachment("queued_command", prompt=[text("a"), PICTURE]),
-    "lines again": lambda: again(again(again(called().result("c1"), 0), 1), 2),
-    "notices again": lambda: again(session().system("informational", content="x").attachment("x"), 1),
+    "repeated lines": lambda: again(again(again(called().result("c1"), 0), 1), 2),
+    "repeated notices": lambda: again(session().system("informational", content="x").attachment("x"), 1),
     "a sub-agent among the lines": lambda: _inline("Bake rolls"),
-    "a sub-agent that nobody asked for": lambda: _inline("Clean the oven"),
+    "a sub-agent without a call": lambda: _inline("Clean the oven"),
     "a sub-agent with a name": lambda: _inline(agent="a1"),
     "a rewind": lambda: session().answer(text="Yes").prompt("Cake", parent="u-2").prompt("Pie", parent="u-2"),
     "no type": lambda: without("type", session().add("x")),
-    "shapes of another kind": lambda: (
+    "values of other types": lambda: (
         session()
         .add("user", message=[])
         .add("assistant", message="x")
@@ -318,7 +318,7 @@ OTHERS: dict[str, Callable[[], Session]] = {
 
 
 def _inline(prompt: str = "Bake rolls", agent: str | None = None) -> Session:
-    """A conversation with the lines of a sub-agent in it, until its result comes."""
+    """A conversation with the lines of a sub-agent before the result of its call."""
     made = session().piece("m1", task("t1", "Bake rolls"))
     side = Session(mark="s", agent=agent)
     side.sidechain = True
@@ -346,7 +346,7 @@ ODD: tuple[Json, ...] = (None, True, 5, "x", "", [], [5], {}, {"a": 1})
 
 
 def members(**known: st.SearchStrategy[Json]) -> st.SearchStrategy[JsonObject]:
-    """Objects whose members are there or not, and seldom of another shape."""
+    """Objects with optional members, seldom of another type."""
     either = {name: st.one_of([own] * 9 + [st.sampled_from(ODD)]) for name, own in known.items()}
     return st.fixed_dictionaries({}, optional=either)
 
@@ -388,7 +388,7 @@ def contents() -> st.SearchStrategy[Json]:
 
 @cache
 def any_records() -> st.SearchStrategy[Json]:
-    """Records of any kind, some of them odd, with few names among them."""
+    """Records of any kind, some of them unusual, with few different ids."""
     ids = st.sampled_from(IDS)
     around = members(
         uuid=ids,

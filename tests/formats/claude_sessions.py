@@ -1,4 +1,4 @@
-"""Written sessions: rules that all of them follow, and messages to write."""
+"""Written sessions: their rules, and messages to write."""
 
 import re
 from collections.abc import Sequence
@@ -57,11 +57,11 @@ def lost(dumped: Dumped) -> dict[str, str]:
     return {loss.path: loss.why for loss in dumped.losses}
 
 
-# What must hold for every line and every session
+# Rules for every line and every session
 
 
 def check(session: Sequence[JsonObject]) -> None:
-    """Raise unless the API would take the talk, and the agent the lines."""
+    """Assert that the API accepts the conversation, and the agent the lines."""
     uuids = [record["uuid"] for record in session]
     assert len(uuids) == len(set(uuids))
     assert len({record["sessionId"] for record in session}) <= 1
@@ -121,7 +121,7 @@ def check_block(block: JsonObject) -> None:
 
 
 def check_calls(session: Sequence[JsonObject]) -> None:
-    """Every call has one result, before anything else is said; no result is without a call."""
+    """Assert that every call has one result right after it, and every result a call."""
     open_: dict[str, str] = {}
     called: set[str] = set()
     response = None

@@ -89,7 +89,7 @@ BLOCKS: dict[str, tuple[JsonObject, Sequence[Chunk]]] = {
         {"type": "thinking", "thinking": "Hm.", "signature": "S"},
         [ReasoningStart("7", own(signature="S")), ReasoningDelta("7", "Hm."), ReasoningEnd("7")],
     ),
-    "thinking without words": (
+    "thinking with an empty text": (
         {"type": "thinking", "thinking": "", "signature": "S"},
         [ReasoningStart("7", own(signature="S")), ReasoningEnd("7")],
     ),
@@ -112,7 +112,7 @@ BLOCKS: dict[str, tuple[JsonObject, Sequence[Chunk]]] = {
             )
         ],
     ),
-    "a call that the API runs": (
+    "a call that the API executes": (
         {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "rye"}},
         [
             ToolInputAvailable(
@@ -177,7 +177,7 @@ BLOCKS: dict[str, tuple[JsonObject, Sequence[Chunk]]] = {
             )
         ],
     ),
-    "a result of a tool that is new": (
+    "a result of an unknown tool": (
         {"type": "oven_tool_result", "tool_use_id": "s", "content": {"type": "oven_result", "loaves": 2}},
         [
             ToolOutputChunk(
@@ -203,11 +203,11 @@ BLOCKS: dict[str, tuple[JsonObject, Sequence[Chunk]]] = {
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}},
         [FileChunk("data:image/png;base64,AAAA", "image/png")],
     ),
-    "a picture that only the provider holds": (
+    "a picture with a file id": (
         {"type": "image", "source": {"type": "file", "file_id": "file_1"}},
         [DataChunk("data-claude-file", {"type": "image", "source": {"type": "file", "file_id": "file_1"}})],
     ),
-    "another model went on": (
+    "a fallback to another model": (
         {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}},
         [
             DataChunk(
@@ -225,15 +225,15 @@ def test_a_block_gives_chunks(raw: JsonObject, chunks: Sequence[Chunk]) -> None:
 
 UNKNOWN: dict[str, JsonObject] = {
     "no type": {},
-    "a type of tomorrow": {"type": "smell", "of": "bread"},
-    "a type that is no word": {"type": ["text"]},
-    "text without words": {"type": "text", "text": 7},
-    "thinking without thoughts": {"type": "thinking"},
+    "an unknown type": {"type": "smell", "of": "bread"},
+    "a type that is not text": {"type": ["text"]},
+    "text without a text": {"type": "text", "text": 7},
+    "thinking without a text": {"type": "thinking"},
     "redacted thinking without data": {"type": "redacted_thinking"},
     "a call without an id": {"type": "tool_use", "name": "Oven"},
     "a call without a name": {"type": "tool_use", "id": "c", "name": None},
-    "a result of nothing": {"type": "web_search_tool_result", "content": []},
-    "a picture from nowhere": {"type": "image", "source": None},
+    "a result without a call": {"type": "web_search_tool_result", "content": []},
+    "a picture without a source": {"type": "image", "source": None},
 }
 
 
@@ -268,17 +268,17 @@ MEDIA: dict[str, tuple[JsonObject, ImagePart | FilePart | ForeignPart]] = {
             provider_metadata=own(fields={"context": "of 1900"}),
         ),
     ),
-    "a paper in words": (
+    "a paper that is text": (
         {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Rye"}},
         FilePart("data:text/plain;base64,Unll", "text/plain"),
     ),
-    "a paper on the web": (
+    "a paper with a URL": (
         {"type": "document", "source": {"type": "url", "url": "https://rye.example/a.pdf"}, "title": None},
         FilePart(
             "https://rye.example/a.pdf", "application/pdf", provider_metadata=own(fields={"title": None})
         ),
     ),
-    "a source with more to say": (
+    "a source with more members": (
         {"type": "image", "source": {"type": "url", "url": "https://rye.example/a.png", "detail": "low"}},
         ImagePart("https://rye.example/a.png", provider_metadata=own(fields={"source": {"detail": "low"}})),
     ),

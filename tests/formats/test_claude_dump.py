@@ -18,8 +18,8 @@ from .claude_records import any_records
 from .claude_sessions import check
 
 
-def said(messages: Sequence[Message]) -> Iterator[str]:
-    """The texts of a conversation that have a word in them."""
+def texts_of(messages: Sequence[Message]) -> Iterator[str]:
+    """The texts of a conversation that are not blank."""
     for message in messages:
         if isinstance(message, SystemMessage):
             yield from [text for text in [text_of(message)] if text.strip()]
@@ -30,7 +30,7 @@ def said(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def calls(messages: Sequence[Message]) -> Iterator[tuple[str, Json]]:
-    """The calls of a conversation, those inputs left out that are no objects."""
+    """The calls of a conversation; inputs that are not objects are `None`."""
     for message in messages:
         for part in message.content.parts:
             if isinstance(part, ToolCallPart):
@@ -49,7 +49,7 @@ def test_any_messages_become_a_session_that_can_be_continued(messages: list[Mess
 def test_texts_and_calls_survive(messages: list[Message]) -> None:
     loaded = load(dump(messages).payload)
     assert not loaded.losses
-    assert list(said(loaded.messages)) == list(said(fold(messages)))
+    assert list(texts_of(loaded.messages)) == list(texts_of(fold(messages)))
     named = [(name or "unknown", input_) for name, input_ in calls(fold(messages))]
     again = [(name, input_) for name, input_ in calls(loaded.messages)]
     assert [name for name, _ in again] == [name for name, _ in named]
@@ -70,12 +70,12 @@ def test_the_same_messages_give_the_same_session(messages: list[Message]) -> Non
 
 
 @given(messages=st.lists(canonical.messages(), min_size=1, max_size=3))
-def test_nothing_is_written_without_a_loss_that_is_not_of_a_session_file(messages: list[Message]) -> None:
+def test_writing_messages_of_other_formats_is_never_lossless(messages: list[Message]) -> None:
     assert not dump(messages).lossless
 
 
 def _came_from(record: Json, message: Message) -> Message:
-    """The message, with what a reader of session files would have kept; true or not."""
+    """The message with metadata as a reader of session files keeps it, valid or not."""
     return replace(message, content=replace(message.content, metadata={"claudeCode": record}))
 
 
@@ -93,8 +93,8 @@ MARKS = st.fixed_dictionaries(
 )
 
 
-def told(records: Sequence[Json]) -> list[Json]:
-    """The records, but for those that stand in for lines that are gone."""
+def without_placeholders(records: Sequence[Json]) -> list[Json]:
+    """The records without placeholders of removed lines."""
     return [record for record in records if not is_object(record) or record.get("type") != "progress"]
 
 
@@ -108,4 +108,4 @@ def test_unexpected_envelopes_are_accepted(data: st.DataObject) -> None:
     ]
     payload = dump(marked).payload
     dump_agents(marked)
-    assert told(dump(load(payload).messages).payload) == told(payload)
+    assert without_placeholders(dump(load(payload).messages).payload) == without_placeholders(payload)

@@ -18,14 +18,14 @@ from tests.recordings import chosen, files
 from tests.tables import each_row
 
 NO_SESSIONS = {"pretty-printed-not-jsonl.jsonl"}
-"""What another program printed about a session."""
+"""The output of another program about a session."""
 FILES = [
     path
     for path in chosen(files("agent-logs/claude-code", "**/*.jsonl*"), 2)
     if path.parent.name != "stream-json" and path.name not in NO_SESSIONS
 ]
 AGENTS = [path for path in FILES if path.parent.name != "subagents" and not path.name.startswith("agent-")]
-"""Files of sessions, which may have those of sub-agents beside them."""
+"""Files of sessions; those of sub-agents may be beside them."""
 
 
 def read(path: Path) -> ParsedLog:
@@ -43,7 +43,7 @@ def values(path: Path) -> list[Json]:
 
 
 def kept(records: list[Json]) -> list[str]:
-    """The records, but for progress, in a form that tells true from 1."""
+    """The records without progress, in a form that distinguishes true from 1."""
     others = [record for record in records if not is_object(record) or record.get("type") != "progress"]
     return [json.dumps(record, sort_keys=True) for record in others]
 

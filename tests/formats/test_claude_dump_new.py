@@ -99,10 +99,10 @@ def test_usage_is_written_once_with_the_names_of_the_api() -> None:
 
 OUTPUTS: dict[str, tuple[ToolOutput, Json, bool]] = {
     "words": (TextOutput("hot"), "hot", False),
-    "no words": (TextOutput(""), "", False),
+    "empty text": (TextOutput(""), "", False),
     "a value": (JsonOutput({"heat": 220}), '{"heat":220}', False),
     "an error": (ErrorTextOutput("burnt"), "burnt", True),
-    "an error without words": (ErrorTextOutput(" "), "The tool failed without a message.", True),
+    "an error without text": (ErrorTextOutput(" "), "The tool failed without a message.", True),
     "an error that is a value": (ErrorJsonOutput(["x"]), '["x"]', True),
     "content": (
         ContentOutput((TextPart("a"), TextPart(" "), ImagePart(ROLL), ForeignPart("x", 1))),
@@ -112,10 +112,10 @@ OUTPUTS: dict[str, tuple[ToolOutput, Json, bool]] = {
         ],
         False,
     ),
-    "content of nothing": (ContentOutput(()), "", False),
+    "empty content": (ContentOutput(()), "", False),
     "a refusal": (ExecutionDeniedOutput(), "The user doesn't want to proceed with this tool use.", True),
     "an interruption": (InterruptedOutput("aborted"), "[Request interrupted by user for tool use]", True),
-    "an interruption in words": (InterruptedOutput("aborted", "no gas"), "no gas", True),
+    "an interruption with a text": (InterruptedOutput("aborted", "no gas"), "no gas", True),
 }
 
 
@@ -152,7 +152,7 @@ OPEN = {
     "input-streaming": {"state": "input-streaming"},
     "input-available": {"state": "input-available"},
     "approval-requested": {"state": "approval-requested"},
-    "still at work": {"preliminary": True, "output": TextOutput("so far")},
+    "still running": {"preliminary": True, "output": TextOutput("so far")},
 }
 
 
@@ -173,7 +173,7 @@ INPUTS: dict[str, tuple[JsonObject, JsonObject]] = {
     "an object": ({"input": {"heat": 220}}, {"heat": 220}),
     "no object": ({"input": "*** Begin Patch"}, {"input": "*** Begin Patch"}),
     "null": ({"input": None}, {"input": None}),
-    "one that was no good": ({"raw_input": '{"he'}, {"input": '{"he'}),
+    "an invalid input": ({"raw_input": '{"he'}, {"input": '{"he'}),
     "none": ({}, {}),
 }
 
@@ -189,7 +189,7 @@ IDS: dict[str, tuple[str, bool]] = {
     "spaces": ("call 1", False),
     "another script": ("вызов", False),
     "too long": ("x" * 65, False),
-    "as long as can be": ("x" * 64, True),
+    "the maximum length": ("x" * 64, True),
     "empty": ("", False),
 }
 
@@ -243,7 +243,7 @@ FILES: dict[str, tuple[ImagePart | FilePart, JsonObject | None]] = {
         FilePart(ROLL, "image/png", "roll.png"),
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
     ),
-    "a picture on the web": (
+    "a picture with a URL": (
         ImagePart("https://example.com/a.png"),
         {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}},
     ),
@@ -255,7 +255,7 @@ FILES: dict[str, tuple[ImagePart | FilePart, JsonObject | None]] = {
             "title": "bread.pdf",
         },
     ),
-    "a document on the web": (
+    "a document with a URL": (
         FilePart("https://example.com/a.pdf", "application/pdf"),
         {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}},
     ),
@@ -275,10 +275,10 @@ FILES: dict[str, tuple[ImagePart | FilePart, JsonObject | None]] = {
         FilePart("data:text/plain,hi", "text/plain"),
         {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hi"}},
     ),
-    "a sound": (FilePart("data:audio/wav;base64,aGk=", "audio/wav"), None),
-    "a drawing": (ImagePart("data:image/svg+xml;base64,aGk="), None),
-    "text on the web": (FilePart("https://example.com/a.md", "text/markdown"), None),
-    "text that is none": (FilePart("data:text/plain;base64,/w==", "text/plain"), None),
+    "an audio file": (FilePart("data:audio/wav;base64,aGk=", "audio/wav"), None),
+    "an SVG image": (ImagePart("data:image/svg+xml;base64,aGk="), None),
+    "text with a URL": (FilePart("https://example.com/a.md", "text/markdown"), None),
+    "text that is not UTF-8": (FilePart("data:text/plain;base64,/w==", "text/plain"), None),
     "a file in a store": (FilePart("blob:sha256:00", "image/png"), None),
     "a file on a disk": (FilePart("file:///a", "image/png"), None),
 }
@@ -296,7 +296,7 @@ def test_files_that_the_api_accepts_are_written(part: ImagePart | FilePart, bloc
 NOWHERE = {
     "data": DataPart("weather", {"sun": True}),
     "a source": SourceUrlPart("s1", "https://example.com"),
-    "a file in an answer": FilePart(ROLL, "image/png"),
+    "a file in a response": FilePart(ROLL, "image/png"),
     "a part of another format": ForeignPart("x", {}),
     "blank text": TextPart(" \n"),
 }

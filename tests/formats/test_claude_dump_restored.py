@@ -27,7 +27,7 @@ def written(records: Sequence[Json]) -> list[Json]:
 
 
 def kept(records: Sequence[Json]) -> list[str]:
-    """The records, but for progress, in a form that tells true from 1."""
+    """The records without progress, in a form that distinguishes true from 1."""
     others = [record for record in records if not is_object(record) or record.get("type") != "progress"]
     return [json.dumps(record, sort_keys=True) for record in others]
 
@@ -82,8 +82,8 @@ def test_an_empty_record_replaces_progress() -> None:
 def test_an_empty_record_is_on_the_same_branch() -> None:
     made = session().answer(text="Yes").progress("c1", "hook_progress")
     made.prompt("Cake", parent="u-2").answer(text="No").prompt("Pie", parent="u-3")
-    (stand_in,) = [record for record in written(made.records) if record["type"] == "progress"]
-    assert (stand_in["uuid"], stand_in["parentUuid"]) == ("u-3", "u-2")
+    (placeholder,) = [record for record in written(made.records) if record["type"] == "progress"]
+    assert (placeholder["uuid"], placeholder["parentUuid"]) == ("u-3", "u-2")
 
 
 # Sub-agents

@@ -10,25 +10,25 @@ from tests.tables import each_row
 
 
 def kinds(message: AssistantMessage) -> list[str]:
-    """The parts of an answer, each in a word."""
-    told: list[str] = []
+    """The kind or text of each part of a response."""
+    found: list[str] = []
     for part in message.parts:
         match part:
             case StepStartPart():
-                told.append("step")
+                found.append("step")
             case TextPart() | ReasoningPart():
-                told.append(part.text)
+                found.append(part.text)
             case ToolCallPart():
-                told.append(f"call {part.id}")
+                found.append(f"call {part.id}")
             case DataPart(name=name):
-                told += [] if name == RECORD else [name]
+                found += [] if name == RECORD else [name]
             case _:
-                told.append(type(part).__name__)
-    return told
+                found.append(type(part).__name__)
+    return found
 
 
 def between(*steps: str) -> Session:
-    """A response in three lines, and between them what `steps` says."""
+    """A response in three lines with the given steps between them."""
     session = Session().prompt("Bake").piece("m", thinking("hm")).piece("m", use("c1"))
     for step in steps:
         match step:
@@ -72,7 +72,7 @@ LINES: dict[str, tuple[list[JsonObject], JsonObject]] = {
         [usage(1, fresh=900, read=900, written=900), usage(8, fresh=1, read=2, written=3)],
         usage(8, fresh=1, read=2, written=3),
     ),
-    "word for word": (
+    "unchanged": (
         [usage(3, service_tier="standard", cache_creation={"ephemeral_1h_input_tokens": 20})],
         usage(3, service_tier="standard", cache_creation={"ephemeral_1h_input_tokens": 20}),
     ),
@@ -82,8 +82,8 @@ LINES: dict[str, tuple[list[JsonObject], JsonObject]] = {
 @each_row(("lines", "chosen"), LINES.values(), ids=LINES)
 def test_the_usage_of_a_response_is_that_of_one_line(lines: list[JsonObject], chosen: JsonObject) -> None:
     session = Session().prompt("Bake")
-    for number, told in enumerate(lines):
-        session.piece("m", text(str(number)), usage=told)
+    for number, found in enumerate(lines):
+        session.piece("m", text(str(number)), usage=found)
     reading = read(session)
     (answer,) = reading.answers
     (consumed,) = reading.ledger
@@ -93,8 +93,8 @@ def test_the_usage_of_a_response_is_that_of_one_line(lines: list[JsonObject], ch
 
 
 def test_the_three_counters_of_input_are_added_up() -> None:
-    told = usage(30, fresh=7, read=100, written=20, output_tokens_details={"thinking_tokens": 12})
-    (consumed,) = read(Session().piece("m", text("a"), usage=told)).ledger
+    found = usage(30, fresh=7, read=100, written=20, output_tokens_details={"thinking_tokens": 12})
+    (consumed,) = read(Session().piece("m", text("a"), usage=found)).ledger
     assert consumed.usage == Usage(
         input_tokens=127,
         output_tokens=30,
@@ -102,7 +102,7 @@ def test_the_three_counters_of_input_are_added_up() -> None:
         reasoning_tokens=12,
         cached_input_tokens=100,
         cache_write_tokens=20,
-        raw=told,
+        raw=found,
     )
 
 
@@ -157,7 +157,7 @@ def test_blocks_of_one_line_keep_their_order() -> None:
 
 
 REASONINGS: dict[str, tuple[JsonObject, str, JsonObject]] = {
-    "a signature is kept as it is": (thinking("hm", "c2ln+/="), "hm", {"signature": "c2ln+/="}),
+    "a signature is kept unchanged": (thinking("hm", "c2ln+/="), "hm", {"signature": "c2ln+/="}),
     "only a signature": (thinking("", "sealed"), "", {"signature": "sealed"}),
     "redacted": ({"type": "redacted_thinking", "data": "b64+/="}, "", {"redactedData": "b64+/="}),
 }
@@ -236,7 +236,7 @@ def test_the_text_of_an_aborted_response_is_kept() -> None:
     assert answer.content.metadata is not None
     metadata: Json = answer.content.metadata
     assert (metadata["model"], metadata["aborted"], answer.internal) == ("<synthetic>", True, False)
-    assert not reading.ledger  # no model wrote it
+    assert not reading.ledger  # it is synthetic
 
 
 def test_a_synthetic_response_is_hidden() -> None:
@@ -271,7 +271,7 @@ def test_an_error_of_the_api_is_a_notice_and_ends_the_turn(blocks: list[Json], f
 
 def test_a_message_is_dated_by_its_first_line_and_the_thread_by_all() -> None:
     session = Session().prompt("Bake").piece("m", text("a")).piece("m", text("b"))
-    session.records[2]["timestamp"] = stamp(session.time.replace(year=2020))  # clocks step back
+    session.records[2]["timestamp"] = stamp(session.time.replace(year=2020))  # clocks can be set back
     reading = read(session)
     answer = reading.answers[0]
     assert answer.created_at is not None

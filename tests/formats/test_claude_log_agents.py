@@ -12,7 +12,7 @@ LIVE = pytest.mark.parametrize("live", [False, True], ids=["at once", "live"])
 
 
 def helper(prompt: str, *, mark: str = "a", agent: str | None = None, call: str | None = None) -> Session:
-    """The lines of a sub-agent: what it was asked, a call of its own, and its answer."""
+    """The lines of a sub-agent: its prompt, a call, and its response."""
     session = Session(mark=mark, agent=agent)
     session.sidechain = True
     session.prompt(prompt, parent=None).answer(calls=[use(call or f"{mark}-c1", "Grep")])
@@ -25,7 +25,7 @@ def children(reading: Reading, call: str) -> list[str]:
 
 
 def under(message: Message) -> dict[str, int]:
-    """How many messages stand under each call of a message, but for what is no talk."""
+    """The number of conversation messages nested under each call of a message."""
     return {
         part.id: sum(not child.internal for child in part.children)
         for part in message.content.parts
@@ -37,7 +37,7 @@ def under(message: Message) -> dict[str, int]:
 def test_lines_without_an_agent_belong_to_the_call_with_their_prompt(live: bool) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "find flour"), task("t2", "find salt ")])
     flour, salt = helper("find flour", mark="a"), helper("find salt", mark="b")
-    for pair in zip(salt.records, flour.records, strict=True):  # they work at the same time
+    for pair in zip(salt.records, flour.records, strict=True):  # both run at the same time
         session.records += pair
     session.result("t2").result("t1").answer(text="Both.")
     reading = read(session, live=live)
@@ -68,7 +68,7 @@ def test_named_lines_belong_to_the_call_whose_result_names_them(name: str, live:
     assert not reading.unknown_records
 
 
-def told(agent: str, call: str, record: JsonObject) -> tuple[str, str, JsonObject]:
+def progress_of(agent: str, call: str, record: JsonObject) -> tuple[str, str, JsonObject]:
     return call, "agent_progress", {"agentId": agent, "prompt": "look", "message": record}
 
 
@@ -76,9 +76,9 @@ def told(agent: str, call: str, record: JsonObject) -> tuple[str, str, JsonObjec
 def test_progress_contains_a_sub_agent(live: bool) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look")])
     for record in helper("look", agent="a1").records:
-        call, kind, data = told("a1", "t1", record)
+        call, kind, data = progress_of("a1", "t1", record)
         session.progress(call, kind, **data)
-        session.progress(call, kind, **data)  # it is told again and again
+        session.progress(call, kind, **data)  # progress is repeated
     reading = read(session.result("t1").answer(text="Good."), live=live)
     assert children(reading, "t1") == ["look", "look: done"]
     assert under(reading.answers[0]) == {"t1": 3}
@@ -128,7 +128,7 @@ def test_a_sub_agent_of_two_calls_is_under_the_first() -> None:
 def lost_call() -> Session:
     session = Session().prompt("Bake")
     for record in helper("look", agent="a1").records:
-        call, kind, data = told("a1", "gone", record)
+        call, kind, data = progress_of("a1", "gone", record)
         session.progress(call, kind, **data)
     return session.answer(text="Good.")
 
@@ -184,13 +184,13 @@ def chained(agents: int, *, round: bool) -> Session:
     return session
 
 
-def everybody(messages: list[Message]) -> list[str]:
+def all_ids(messages: list[Message]) -> list[str]:
     found: list[str] = []
     for message in messages:
         found.append(message.id)
         for part in message.content.parts:
             if isinstance(part, ToolCallPart):
-                found += everybody(list(part.children))
+                found += all_ids(list(part.children))
     return found
 
 
@@ -198,12 +198,12 @@ def everybody(messages: list[Message]) -> list[str]:
 @each_row("agents", [2, 3, 200])
 def test_each_sub_agent_is_shown_once_however_they_are_linked(agents: int, round: bool) -> None:
     reading = read(chained(agents, round=round))
-    told = everybody(reading.messages)
+    ids = all_ids(reading.messages)
     for messages in reading.log.builder.orphans().values():
-        told += everybody(messages)
+        ids += all_ids(messages)
     wanted = {f"m{number}-1" for number in range(agents)}
-    assert sorted(set(told) & wanted) == sorted(id_ for id_ in told if id_ in wanted)
-    assert wanted <= set(told)
+    assert sorted(set(ids) & wanted) == sorted(id_ for id_ in ids if id_ in wanted)
+    assert wanted <= set(ids)
 
 
 def test_memory_of_sub_agents_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

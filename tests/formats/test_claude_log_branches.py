@@ -44,7 +44,7 @@ def rewind_over_calls() -> Session:
     return session.answer(calls=[use("c4")]).result("c4").answer(text="Fine.")
 
 
-def rewind_to_a_line_below_the_answer() -> Session:
+def rewind_to_a_line_below_the_response() -> Session:
     session = Session().turn("one").attachment("skill_listing", content="x")
     there = session.last
     return session.turn("two").prompt("two, otherwise", parent=there).answer(text="Fine.")
@@ -110,8 +110,8 @@ REAL: dict[str, tuple[Session, dict[str, str]]] = {
             "msg-u-6": "msg-u-5",
         },
     ),
-    "a rewind to a line below the answer": (
-        rewind_to_a_line_below_the_answer(),
+    "a rewind to a line below the response": (
+        rewind_to_a_line_below_the_response(),
         {"u-1": "", "msg-u-1": "u-1", "u-4": "msg-u-1", "msg-u-2": "u-4", "u-6": "msg-u-1", "msg-u-3": "u-6"},
     ),
     "two processes": (
@@ -157,7 +157,7 @@ def progress() -> Session:
     return session.result("c1", parent=call).answer(text="Done.").turn("two")
 
 
-def hooks_beside_the_answer() -> Session:
+def hooks_beside_the_response() -> Session:
     session = Session().turn("one")
     answer = session.last
     session.system("stop_hook_summary").system("turn_duration")
@@ -176,7 +176,7 @@ def prompt_on_an_older_line() -> Session:
 FALSE = {
     "parallel calls": parallel(),
     "progress": progress(),
-    "hooks beside the answer": hooks_beside_the_answer(),
+    "hooks beside the response": hooks_beside_the_response(),
     "a prompt on an older line": prompt_on_an_older_line(),
 }
 
@@ -197,14 +197,14 @@ def changed(session: Session, number: int, **fields: JsonObject | str | None) ->
 
 
 BROKEN = {
-    "a parent that is not there": changed(Session().turn("one").turn("two"), 2, parentUuid="gone"),
+    "a missing parent": changed(Session().turn("one").turn("two"), 2, parentUuid="gone"),
     "all parents gone": Session().turn("one", "a").turn("two"),
     "a line that is its own parent": changed(Session().turn("one").turn("two"), 2, parentUuid="u-3"),
     "two lines that are each other's parents": changed(
         changed(Session().turn("one").turn("two"), 2, parentUuid="u-4"), 3, parentUuid="u-3"
     ),
     "a parent that comes later": changed(Session().turn("one").turn("two"), 0, parentUuid="u-4"),
-    "a parent that is no text": changed(Session().turn("one").turn("two"), 2, parentUuid={"a": "b"}),
+    "a parent that is not text": changed(Session().turn("one").turn("two"), 2, parentUuid={"a": "b"}),
 }
 
 

@@ -105,7 +105,7 @@ WHY = f"{NO} To tell you how to proceed, the user said:\nuse the other oven"
 ENDINGS: dict[str, tuple[Json, JsonObject, str, ToolOutput]] = {
     "words": ("warm", {}, "output-available", TextOutput("warm")),
     "nothing": ("", {}, "output-available", TextOutput("")),
-    "words and a picture": (
+    "text and a picture": (
         [text("look"), PNG],
         {},
         "output-available",
@@ -118,8 +118,8 @@ ENDINGS: dict[str, tuple[Json, JsonObject, str, ToolOutput]] = {
         "output-error",
         ErrorJsonOutput([text("no"), text("heat")]),
     ),
-    "the user said no": (NO, {"error": True}, "output-denied", ExecutionDeniedOutput(NO)),
-    "the user's words stay words in a file that was read": (NO, {}, "output-available", TextOutput(NO)),
+    "a denial by the user": (NO, {"error": True}, "output-denied", ExecutionDeniedOutput(NO)),
+    "text of the user stays text in a file that was read": (NO, {}, "output-available", TextOutput(NO)),
     "no permission": (
         "Claude requested permissions to use Oven, but you haven't granted it yet.",
         {"error": True},
@@ -169,7 +169,7 @@ STRUCTURED: dict[str, Json] = {
     "a list": [{"type": "text", "text": "warm"}],
     "a string": "Error: no heat",
     "null": None,
-    "nothing in it": {},
+    "empty": {},
 }
 
 

@@ -20,7 +20,7 @@ UNKNOWN: dict[str, tuple[Session, str]] = {
         with_fields(Session().prompt("a").add("x", thought=KEPT), 1, type=None),
         "unknown record type None",
     ),
-    "a type that is no text": (
+    "a type that is not text": (
         with_fields(Session().prompt("a").add("x"), 1, type=[KEPT]),
         f"unknown record type ['{KEPT}']",
     ),
@@ -35,12 +35,15 @@ UNKNOWN: dict[str, tuple[Session, str]] = {
         Session().prompt("a").piece("m", {"type": "hologram", "of": KEPT}),
         "unknown content block 'hologram'",
     ),
-    "a block that is none": (Session().prompt("a").piece("m", KEPT), "a content block that is not an object"),
+    "a block that is not an object": (
+        Session().prompt("a").piece("m", KEPT),
+        "a content block that is not an object",
+    ),
     "a call without a name": (
         Session().prompt("a").piece("m", {"type": "tool_use", "id": KEPT}),
         "a call without an id or a name",
     ),
-    "a field of an answer": (
+    "a field of a response": (
         with_fields(Session().prompt("a").piece("m", text("b")), 1, aura=KEPT),
         "unknown field 'aura' of assistant",
     ),

@@ -37,17 +37,17 @@ def source(**fields: str) -> JsonObject:
 
 
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
-SAID = f"{REJECTED} To tell you how to proceed, the user said:\n"
+REASON_PREFIX = f"{REJECTED} To tell you how to proceed, the user said:\n"
 MEMORY = "\n\nNote: The user's next message may contain a correction or preference. Listen well."
 
 OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
     "words": (block(content="three files"), TextOutput("three files")),
-    "words that look like a number stay words": (block(content="42"), TextOutput("42")),
-    "words that look like an object stay words": (block(content='{"a": 1}'), TextOutput('{"a": 1}')),
-    "no words": (block(content=""), TextOutput("")),
+    "text that looks like a number stays text": (block(content="42"), TextOutput("42")),
+    "text that looks like an object stays text": (block(content='{"a": 1}'), TextOutput('{"a": 1}')),
+    "empty text": (block(content=""), TextOutput("")),
     "no content": (block(), TextOutput("", provider_metadata={"anthropic": {"content": "absent"}})),
     "null": (block(content=None), TextOutput("", provider_metadata={"anthropic": {"content": None}})),
-    "no error, said so": (
+    "is_error is false": (
         block(content="ok", is_error=False),
         TextOutput("ok", provider_metadata={"anthropic": {"isError": False}}),
     ),
@@ -57,7 +57,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
     ),
     "a list of one text keeps its shape": (block(content=[text("hit")]), ContentOutput((TextPart("hit"),))),
     "an empty list": (block(content=[]), ContentOutput(())),
-    "a text with more to say": (
+    "a text with more members": (
         block(content=[text("hit") | {"citations": []}]),
         ContentOutput((TextPart("hit", provider_metadata={"anthropic": {"fields": {"citations": []}}}),)),
     ),
@@ -65,15 +65,15 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
         block(content=[source(type="base64", media_type="image/png", data="AAAA"), text("a map")]),
         ContentOutput((ImagePart("data:image/png;base64,AAAA", "image/png"), TextPart("a map"))),
     ),
-    "a picture on the web": (
+    "a picture with a URL": (
         block(content=[source(type="url", url="https://maps.example/1.png")]),
         ContentOutput((ImagePart("https://maps.example/1.png"),)),
     ),
-    "a picture that the provider holds": (
+    "a picture with a file id": (
         block(content=[source(type="file", file_id="file_7")]),
         ContentOutput((FilePart("", "image/*", provider_reference={"anthropic": "file_7"}),)),
     ),
-    "a picture from nowhere": (
+    "a picture without a source": (
         block(content=[source(type="fax")]),
         ContentOutput((ForeignPart("anthropic", source(type="fax")),)),
     ),
@@ -81,9 +81,9 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
         block(content=[{"type": "tool_reference", "tool_name": "Weigh"}]),
         ContentOutput((ForeignPart("anthropic", {"type": "tool_reference", "tool_name": "Weigh"}),)),
     ),
-    "an item that is none": (block(content=[7]), ContentOutput((ForeignPart("anthropic", 7),))),
+    "an item that is not an object": (block(content=[7]), ContentOutput((ForeignPart("anthropic", 7),))),
     "an object": (block(content={"rows": 2}), JsonOutput({"rows": 2})),
-    "a failure in words": (
+    "a failure with a text": (
         block(content="Exit code 2\nno such street", is_error=True),
         ErrorTextOutput("Exit code 2\nno such street"),
     ),
@@ -92,29 +92,30 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
         ErrorTextOutput("<tool_use_error>Read it first.</tool_use_error>"),
     ),
     "a failure in blocks": (block(content=[text("no")], is_error=True), ErrorJsonOutput([text("no")])),
-    "a failure without a word": (
+    "a failure without a text": (
         block(is_error=True),
         ErrorTextOutput("", provider_metadata={"anthropic": {"content": "absent"}}),
     ),
-    "a person said no": (block(content=REJECTED, is_error=True), ExecutionDeniedOutput(REJECTED)),
-    "a person said no, and why": (
-        block(content=SAID + "weigh it first", is_error=True),
+    "a denial by the user": (block(content=REJECTED, is_error=True), ExecutionDeniedOutput(REJECTED)),
+    "a denial by the user with a reason": (
+        block(content=REASON_PREFIX + "weigh it first", is_error=True),
         ExecutionDeniedOutput(
-            "weigh it first", provider_metadata={"anthropic": {"content": SAID + "weigh it first"}}
+            "weigh it first", provider_metadata={"anthropic": {"content": REASON_PREFIX + "weigh it first"}}
         ),
     ),
-    "advice to the model is not the person's": (
-        block(content=SAID + "weigh it first" + MEMORY, is_error=True),
+    "a note to the model is not part of the reason": (
+        block(content=REASON_PREFIX + "weigh it first" + MEMORY, is_error=True),
         ExecutionDeniedOutput(
-            "weigh it first", provider_metadata={"anthropic": {"content": SAID + "weigh it first" + MEMORY}}
+            "weigh it first",
+            provider_metadata={"anthropic": {"content": REASON_PREFIX + "weigh it first" + MEMORY}},
         ),
     ),
-    "a person said no, in blocks": (
+    "a denial by the user in blocks": (
         block(content=[text(REJECTED)], is_error=True),
         ExecutionDeniedOutput(REJECTED, provider_metadata={"anthropic": {"content": [text(REJECTED)]}}),
     ),
-    "words that mean no mean nothing in a good result": (block(content=REJECTED), TextOutput(REJECTED)),
-    "nobody was there to ask": (
+    "the text of a denial in a successful result is text": (block(content=REJECTED), TextOutput(REJECTED)),
+    "no user to ask for permission": (
         block(content="Claude requested permissions to use Oven, but you haven't granted it.", is_error=True),
         ExecutionDeniedOutput("Claude requested permissions to use Oven, but you haven't granted it."),
     ),
@@ -130,7 +131,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
         block(content="ls in '/' was blocked. For security, Claude Code may only list here.", is_error=True),
         ExecutionDeniedOutput("ls in '/' was blocked. For security, Claude Code may only list here."),
     ),
-    "a hook says no": (
+    "a denial by a hook": (
         block(content="PreToolUse:Oven hook error: too hot", is_error=True),
         ExecutionDeniedOutput("PreToolUse:Oven hook error: too hot"),
     ),
@@ -142,7 +143,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
         block(content="Cancelled: parallel tool call Oven(bake…) errored", is_error=True),
         InterruptedOutput("aborted", "Cancelled: parallel tool call Oven(bake…) errored"),
     ),
-    "someone pressed the key": (
+    "an interruption by the user": (
         block(content=[text("[Request interrupted by user for tool use]")], is_error=True),
         InterruptedOutput(
             "aborted",
@@ -161,24 +162,24 @@ def test_a_block_becomes_an_output_of_its_type(raw: JsonObject, output: ToolOutp
 
 
 KINDS: dict[str, tuple[JsonObject, str, ToolOutput]] = {
-    "the words of a person are the whole text": (
+    "the whole text is the reason": (
         block(content="use rye", is_error=True),
         "user-rejected",
         ExecutionDeniedOutput("use rye", provider_metadata={"anthropic": {"denial": "user-rejected"}}),
     ),
-    "no error, no words": (
+    "no error and no text": (
         block(),
         "permission-rule",
         ExecutionDeniedOutput(
             provider_metadata={"anthropic": {"isError": "absent", "denial": "permission-rule"}}
         ),
     ),
-    "words of which there are none": (
+    "an empty reason": (
         block(content="", is_error=True),
         "permission-rule",
         ExecutionDeniedOutput(provider_metadata={"anthropic": {"content": "", "denial": "permission-rule"}}),
     ),
-    "a kind that is no refusal": (
+    "a kind that is not a denial": (
         block(content=REJECTED, is_error=True),
         "interrupted",
         InterruptedOutput("aborted", REJECTED, provider_metadata={"anthropic": {"denial": "interrupted"}}),

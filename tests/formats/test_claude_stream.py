@@ -36,24 +36,24 @@ from tests.formats.claude_turns import (
     LOST,
     STEP,
     TASK,
-    answered,
-    begun,
-    called,
-    closed,
+    assistant_event,
+    block_start,
+    block_stop,
+    call_part,
     decode,
     folded,
-    live,
-    made,
-    opened,
+    message_end,
+    message_start,
     result,
-    said,
-    stopped,
+    stream_event,
+    streamed_call,
+    streamed_text,
     system,
     text,
-    use,
-    user,
-    whole,
-    written,
+    text_part,
+    tool_result,
+    tool_use,
+    user_event,
 )
 from tests.tables import each_row
 
@@ -65,7 +65,7 @@ SEARCH: JsonObject = {
     "input": {"query": "rye"},
 }
 FOUND: JsonObject = {"type": "web_search_tool_result", "tool_use_id": "search", "content": [PAGE]}
-SEARCHED = made(
+SEARCHED = call_part(
     "search",
     JsonOutput([PAGE]),
     "web_search",
@@ -77,30 +77,44 @@ SEARCHED = made(
 
 PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
     "a call in both forms": (
-        [begun("m1"), *called(0, BAKE, '{"he', 'at":1}'), whole("m1", BAKE), user(answered("bake", "done"))],
-        [STEP, made("bake", DONE)],
+        [
+            message_start("m1"),
+            *streamed_call(0, BAKE, '{"he', 'at":1}'),
+            assistant_event("m1", BAKE),
+            user_event(tool_result("bake", "done")),
+        ],
+        [STEP, call_part("bake", DONE)],
     ),
-    "the input that was run is the one of the whole call": (
-        [begun("m1"), *called(0, BAKE, '{"heat":3}'), whole("m1", BAKE), user(answered("bake", "done"))],
-        [STEP, made("bake", DONE)],
+    "the input of the whole call is used": (
+        [
+            message_start("m1"),
+            *streamed_call(0, BAKE, '{"heat":3}'),
+            assistant_event("m1", BAKE),
+            user_event(tool_result("bake", "done")),
+        ],
+        [STEP, call_part("bake", DONE)],
     ),
-    "a call whose input is there at once": (
-        [begun("m1"), opened(0, BAKE), closed(0), user(answered("bake", "done"))],
-        [STEP, made("bake", DONE)],
+    "a call with its whole input in the first event": (
+        [message_start("m1"), block_start(0, BAKE), block_stop(0), user_event(tool_result("bake", "done"))],
+        [STEP, call_part("bake", DONE)],
     ),
     "a call whose name comes late": (
-        [begun("m1"), *called(0, BAKE | {"name": None}, '{"heat":1}'), whole("m1", BAKE)],
-        [STEP, made("bake", LOST)],
+        [
+            message_start("m1"),
+            *streamed_call(0, BAKE | {"name": None}, '{"heat":1}'),
+            assistant_event("m1", BAKE),
+        ],
+        [STEP, call_part("bake", LOST)],
     ),
     "a call whose name never comes": (
-        [begun("m1"), *called(0, BAKE | {"name": None}, '{"heat":1}')],
-        [STEP, made("bake", LOST, "unknown-tool")],
+        [message_start("m1"), *streamed_call(0, BAKE | {"name": None}, '{"heat":1}')],
+        [STEP, call_part("bake", LOST, "unknown-tool")],
     ),
     "an input that was cut off": (
-        [begun("m1"), *called(0, BAKE, '{"heat'), *stopped("max_tokens")],
+        [message_start("m1"), *streamed_call(0, BAKE, '{"heat'), *message_end("max_tokens")],
         [
             STEP,
-            made(
+            call_part(
                 "bake",
                 ErrorTextOutput(
                     "the input is not JSON: invalid JSON: Unterminated string starting at"
@@ -110,36 +124,54 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
             ),
         ],
     ),
-    "an input that was cut off, and the next answer": (
-        [begun("m1"), *called(0, BAKE | {"name": None}, '{"heat":1}'), *stopped(), whole("m2", text("Hm."))],
-        [STEP, made("bake", LOST, "unknown-tool"), STEP, said("Hm.")],
+    "an input that was cut off, and the next response": (
+        [
+            message_start("m1"),
+            *streamed_call(0, BAKE | {"name": None}, '{"heat":1}'),
+            *message_end(),
+            assistant_event("m2", text("Hm.")),
+        ],
+        [STEP, call_part("bake", LOST, "unknown-tool"), STEP, text_part("Hm.")],
     ),
-    "an input that was cut off, and what the agent said about it": (
-        [begun("m1"), *called(0, BAKE, '{"heat'), *stopped(), user(answered("bake", "cut", is_error=True))],
-        [STEP, made("bake", ErrorTextOutput("cut"), input='{"heat')],
+    "an input that was cut off, and the error of the agent": (
+        [
+            message_start("m1"),
+            *streamed_call(0, BAKE, '{"heat'),
+            *message_end(),
+            user_event(tool_result("bake", "cut", is_error=True)),
+        ],
+        [STEP, call_part("bake", ErrorTextOutput("cut"), input='{"heat')],
     ),
     "results in another order than calls": (
-        [whole("m1", use("a"), use("b")), user(answered("b", "B")), user(answered("a", "A"))],
-        [STEP, made("a", TextOutput("A")), made("b", TextOutput("B"))],
+        [
+            assistant_event("m1", tool_use("a"), tool_use("b")),
+            user_event(tool_result("b", "B")),
+            user_event(tool_result("a", "A")),
+        ],
+        [STEP, call_part("a", TextOutput("A")), call_part("b", TextOutput("B"))],
     ),
     "the result has no call right before it": (
-        [user(answered("lost", "found")), whole("m1", text("Hm."))],
+        [user_event(tool_result("lost", "found")), assistant_event("m1", text("Hm."))],
         [
             ToolCallPart("lost", "unknown-tool", "output-available", output=TextOutput("found")),
             STEP,
-            said("Hm."),
+            text_part("Hm."),
         ],
     ),
-    "a call told again after its result": (
-        [whole("m1", BAKE), user(answered("bake", "done")), whole("m1", BAKE)],
-        [STEP, made("bake", DONE)],
+    "a call that is repeated after its result": (
+        [assistant_event("m1", BAKE), user_event(tool_result("bake", "done")), assistant_event("m1", BAKE)],
+        [STEP, call_part("bake", DONE)],
     ),
-    "one call of two agents": (
-        [whole("m1", BAKE, TASK), whole("c1", BAKE, under="task"), user(answered("task", "done"))],
+    "the same call id of two agents": (
+        [
+            assistant_event("m1", BAKE, TASK),
+            assistant_event("c1", BAKE, under="task"),
+            user_event(tool_result("task", "done")),
+        ],
         [
             STEP,
-            made("bake", LOST),
-            made(
+            call_part("bake", LOST),
+            call_part(
                 "task",
                 DONE,
                 "Task",
@@ -161,26 +193,41 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         ],
     ),
     "a second result": (
-        [whole("m1", BAKE), user(answered("bake", "done")), user(answered("bake", "again"))],
-        [STEP, made("bake", DONE), DataPart("claude-repeated-result", answered("bake", "again"))],
+        [
+            assistant_event("m1", BAKE),
+            user_event(tool_result("bake", "done")),
+            user_event(tool_result("bake", "again")),
+        ],
+        [STEP, call_part("bake", DONE), DataPart("claude-repeated-result", tool_result("bake", "again"))],
     ),
-    "a result for which no one can say what it is of": (
-        [user({"type": "tool_result", "content": "?"})],
+    "a result of an unknown call": (
+        [user_event({"type": "tool_result", "content": "?"})],
         [DataPart("claude-unknown", {"type": "tool_result", "content": "?"})],
     ),
     "a structured result": (
-        [whole("m1", BAKE), user(answered("bake", "done"), tool_use_result={"loaves": 2})],
-        [STEP, made("bake", DONE, tool_metadata={"claudeCode": {"toolUseResult": {"loaves": 2}}})],
+        [assistant_event("m1", BAKE), user_event(tool_result("bake", "done"), tool_use_result={"loaves": 2})],
+        [STEP, call_part("bake", DONE, tool_metadata={"claudeCode": {"toolUseResult": {"loaves": 2}}})],
     ),
-    "a structured result of nobody knows which": (
-        [whole("m1", use("a"), use("b")), user(answered("a", "A"), answered("b", "B"), tool_use_result=2)],
-        [STEP, made("a", TextOutput("A")), made("b", TextOutput("B")), DataPart("claude-tool-use-result", 2)],
-    ),
-    "a server's tool keeps its name": (
-        [whole("m1", use("c", "mcp__home__oven__on")), user(answered("c", "hot"), tool_use_result="hot")],
+    "a structured result of an unknown call": (
+        [
+            assistant_event("m1", tool_use("a"), tool_use("b")),
+            user_event(tool_result("a", "A"), tool_result("b", "B"), tool_use_result=2),
+        ],
         [
             STEP,
-            made(
+            call_part("a", TextOutput("A")),
+            call_part("b", TextOutput("B")),
+            DataPart("claude-tool-use-result", 2),
+        ],
+    ),
+    "a server's tool keeps its name": (
+        [
+            assistant_event("m1", tool_use("c", "mcp__home__oven__on")),
+            user_event(tool_result("c", "hot"), tool_use_result="hot"),
+        ],
+        [
+            STEP,
+            call_part(
                 "c",
                 TextOutput("hot"),
                 "mcp__home__oven__on",
@@ -189,11 +236,17 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         ],
     ),
     "a search of the API, live": (
-        [begun("m1"), *called(0, SEARCH, '{"query":"rye"}'), opened(1, FOUND), closed(1), *stopped()],
+        [
+            message_start("m1"),
+            *streamed_call(0, SEARCH, '{"query":"rye"}'),
+            block_start(1, FOUND),
+            block_stop(1),
+            *message_end(),
+        ],
         [STEP, SEARCHED, SourceUrlPart("search-0", "https://rye.example", "Rye")],
     ),
     "a search of the API, answered by a user": (
-        [whole("m1", SEARCH), user(FOUND), user(FOUND)],
+        [assistant_event("m1", SEARCH), user_event(FOUND), user_event(FOUND)],
         [
             STEP,
             SEARCHED,
@@ -203,17 +256,17 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
     ),
     "a search of the API, in both forms": (
         [
-            begun("m1"),
-            *called(0, SEARCH, '{"query":"rye"}'),
-            whole("m1", SEARCH),
-            opened(1, FOUND),
-            closed(1),
-            whole("m1", FOUND),
+            message_start("m1"),
+            *streamed_call(0, SEARCH, '{"query":"rye"}'),
+            assistant_event("m1", SEARCH),
+            block_start(1, FOUND),
+            block_stop(1),
+            assistant_event("m1", FOUND),
         ],
         [STEP, SEARCHED, SourceUrlPart("search-0", "https://rye.example", "Rye")],
     ),
     "a result of the API whose call came in an earlier turn": (
-        [whole("m1", FOUND)],
+        [assistant_event("m1", FOUND)],
         [
             STEP,
             replace(
@@ -225,135 +278,171 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         ],
     ),
     "a picture": (
-        [whole("m1", {"type": "image", "source": {"type": "url", "url": "https://rye.example/a.png"}})],
+        [
+            assistant_event(
+                "m1", {"type": "image", "source": {"type": "url", "url": "https://rye.example/a.png"}}
+            )
+        ],
         [STEP, FilePart("https://rye.example/a.png", "image/*")],
     ),
-    "a block of tomorrow": (
-        [whole("m1", {"type": "smell", "of": "bread"}, text("Mm."))],
-        [STEP, DataPart("claude-unknown", {"type": "smell", "of": "bread"}), said("Mm.")],
+    "an unknown block": (
+        [assistant_event("m1", {"type": "smell", "of": "bread"}, text("Mm."))],
+        [STEP, DataPart("claude-unknown", {"type": "smell", "of": "bread"}), text_part("Mm.")],
     ),
-    "a block of tomorrow in both forms": (
-        [begun("m1"), opened(0, {"type": "smell"}), closed(0), whole("m1", {"type": "smell"})],
+    "an unknown block in both forms": (
+        [
+            message_start("m1"),
+            block_start(0, {"type": "smell"}),
+            block_stop(0),
+            assistant_event("m1", {"type": "smell"}),
+        ],
         [STEP, DataPart("claude-unknown", {"type": "smell"})],
     ),
     "a compaction that streams in": (
         [
-            begun("m1"),
-            opened(0, {"type": "compaction", "content": None}),
-            live("content_block_delta", index=0, delta={"type": "compaction_delta", "content": "short"}),
-            closed(0),
-            whole("m1", {"type": "compaction", "content": "short"}),
+            message_start("m1"),
+            block_start(0, {"type": "compaction", "content": None}),
+            stream_event(
+                "content_block_delta", index=0, delta={"type": "compaction_delta", "content": "short"}
+            ),
+            block_stop(0),
+            assistant_event("m1", {"type": "compaction", "content": "short"}),
         ],
         [STEP, DataPart("claude-compaction", {"type": "compaction", "content": "short"})],
     ),
-    "an answer that was ready when it began": (
+    "a response that is complete in its first event": (
         [
-            begun("m1", content=[BAKE], stop_reason="tool_use"),
-            live("message_stop"),
-            user(answered("bake", "done")),
+            message_start("m1", content=[BAKE], stop_reason="tool_use"),
+            stream_event("message_stop"),
+            user_event(tool_result("bake", "done")),
         ],
-        [STEP, made("bake", DONE)],
+        [STEP, call_part("bake", DONE)],
     ),
-    "a step for every answer": (
-        [whole("m1", BAKE), user(answered("bake", "done")), whole("m2", text("Eat."))],
-        [STEP, made("bake", DONE), STEP, said("Eat.")],
-    ),
-    "a second beginning of the same answer": (
-        [begun("m1"), *written(0, "text", "One."), begun("m1"), *written(1, "text", "Two."), *stopped()],
-        [STEP, said("One."), said("Two.")],
-    ),
-    "a message told twice": (
-        [same := whole("m1", text("Hello.")), same],
-        [STEP, said("Hello.")],
-    ),
-    "a try that broke off": (
+    "a step for every response": (
         [
-            begun("m1"),
-            *written(0, "text", "Half"),
-            *called(1, BAKE, '{"heat'),
-            begun("m2"),
-            *written(0, "text", "Whole."),
-            *stopped(),
+            assistant_event("m1", BAKE),
+            user_event(tool_result("bake", "done")),
+            assistant_event("m2", text("Eat.")),
         ],
-        [STEP, said("Whole.")],
+        [STEP, call_part("bake", DONE), STEP, text_part("Eat.")],
     ),
-    "a try that broke off, and a whole answer": (
-        [begun("m1"), *written(0, "text", "Half"), whole("m2", text("Whole."))],
-        [STEP, said("Whole.")],
-    ),
-    "an answer that has ended is no try": (
-        [begun("m1"), *written(0, "text", "One."), *stopped(), begun("m2"), *written(0, "text", "Two.")],
-        [STEP, said("One."), STEP, said("Two.")],
-    ),
-    "an answer of which a whole message came is no try, even without a uuid": (
+    "a second start of the same response": (
         [
-            begun("m1"),
-            *written(0, "text", "One."),
-            whole("m1", text("One.")) | {"uuid": None},
-            whole("m2", text("Two.")),
+            message_start("m1"),
+            *streamed_text(0, "text", "One."),
+            message_start("m1"),
+            *streamed_text(1, "text", "Two."),
+            *message_end(),
         ],
-        [STEP, said("One."), STEP, said("Two.")],
+        [STEP, text_part("One."), text_part("Two.")],
     ),
-    "an answer that another model takes back": (
+    "a repeated message": (
+        [same := assistant_event("m1", text("Hello.")), same],
+        [STEP, text_part("Hello.")],
+    ),
+    "an interrupted attempt": (
         [
-            whole("m1", text("Hm."), BAKE) | {"uuid": "u1"},
+            message_start("m1"),
+            *streamed_text(0, "text", "Half"),
+            *streamed_call(1, BAKE, '{"heat'),
+            message_start("m2"),
+            *streamed_text(0, "text", "Whole."),
+            *message_end(),
+        ],
+        [STEP, text_part("Whole.")],
+    ),
+    "an interrupted attempt, and a whole response": (
+        [message_start("m1"), *streamed_text(0, "text", "Half"), assistant_event("m2", text("Whole."))],
+        [STEP, text_part("Whole.")],
+    ),
+    "a response that has ended is not retracted": (
+        [
+            message_start("m1"),
+            *streamed_text(0, "text", "One."),
+            *message_end(),
+            message_start("m2"),
+            *streamed_text(0, "text", "Two."),
+        ],
+        [STEP, text_part("One."), STEP, text_part("Two.")],
+    ),
+    "a response with a whole message is not retracted, even without a uuid": (
+        [
+            message_start("m1"),
+            *streamed_text(0, "text", "One."),
+            assistant_event("m1", text("One.")) | {"uuid": None},
+            assistant_event("m2", text("Two.")),
+        ],
+        [STEP, text_part("One."), STEP, text_part("Two.")],
+    ),
+    "a response that another model retracts": (
+        [
+            assistant_event("m1", text("Hm."), BAKE) | {"uuid": "u1"},
             refusal := system("model_refusal_fallback", retracted_message_uuids=["u1"]),
-            user(answered("bake", "discarded", is_error=True)),
-            whole("m2", text("Sure.")),
+            user_event(tool_result("bake", "discarded", is_error=True)),
+            assistant_event("m2", text("Sure.")),
         ],
         [
             STEP,
             DataPart("claude-model-refusal-fallback", refusal),
-            DataPart("claude-retracted", answered("bake", "discarded", is_error=True)),
-            said("Sure."),
+            DataPart("claude-retracted", tool_result("bake", "discarded", is_error=True)),
+            text_part("Sure."),
         ],
     ),
-    "an answer that replaces another": (
-        [whole("m1", text("Hm.")) | {"uuid": "u1"}, whole("m1", text("Yes."), supersedes=["u1"])],
-        [STEP, said("Yes.")],
-    ),
-    "an answer that is only partly taken back stays": (
+    "a response that replaces another": (
         [
-            whole("m1", text("One.")) | {"uuid": "u1"},
-            whole("m1", text("Two.")) | {"uuid": "u2"},
-            whole("m2", text("Three."), supersedes=["u2"]),
+            assistant_event("m1", text("Hm.")) | {"uuid": "u1"},
+            assistant_event("m1", text("Yes."), supersedes=["u1"]),
         ],
-        [STEP, said("One."), said("Two."), STEP, said("Three.")],
+        [STEP, text_part("Yes.")],
     ),
-    "what a person says in between": (
+    "a response that is only partly retracted stays": (
         [
-            whole("m1", text("One.")),
-            user(text("go on"), {"type": "image", "source": {"type": "url", "url": "https://x.example"}})
+            assistant_event("m1", text("One.")) | {"uuid": "u1"},
+            assistant_event("m1", text("Two.")) | {"uuid": "u2"},
+            assistant_event("m2", text("Three."), supersedes=["u2"]),
+        ],
+        [STEP, text_part("One."), text_part("Two."), STEP, text_part("Three.")],
+    ),
+    "prompts of the user between responses": (
+        [
+            assistant_event("m1", text("One.")),
+            user_event(
+                text("go on"), {"type": "image", "source": {"type": "url", "url": "https://x.example"}}
+            )
             | {"uuid": "u1"},
-            whole("m1", text("Two.")),
+            assistant_event("m1", text("Two.")),
         ],
         [
             STEP,
-            said("One."),
+            text_part("One."),
             SteeringMessagePart("u1", (TextPart("go on"), FilePart("https://x.example", "image/*"))),
-            said("Two."),
+            text_part("Two."),
         ],
     ),
-    "what the program says in between": (
+    "synthetic texts between responses": (
         [
-            whole("m1", text("One.")),
-            reminder := user(text("<task-notification>done</task-notification>")),
-            note := user(text("be brief"), isSynthetic=True),
-            peer := user(text("hi"), origin={"kind": "peer"}),
+            assistant_event("m1", text("One.")),
+            reminder := user_event(text("<task-notification>done</task-notification>")),
+            note := user_event(text("be brief"), isSynthetic=True),
+            peer := user_event(text("hi"), origin={"kind": "peer"}),
         ],
         [
             STEP,
-            said("One."),
+            text_part("One."),
             DataPart("claude-synthetic", reminder),
             DataPart("claude-synthetic", note),
             DataPart("claude-synthetic", peer),
         ],
     ),
-    "a prompt and its echo leave no trace": (
-        [user(text("bake")), user(text("bake"), isReplay=True), whole("m1", text("Yes."))],
-        [STEP, said("Yes.")],
+    "a prompt and its repetition are ignored": (
+        [
+            user_event(text("bake")),
+            user_event(text("bake"), isReplay=True),
+            assistant_event("m1", text("Yes.")),
+        ],
+        [STEP, text_part("Yes.")],
     ),
-    "a command that no model answered": ([result(result="0 dollars")], [STEP, said("0 dollars")]),
+    "a command without a response of a model": ([result(result="0 dollars")], [STEP, text_part("0 dollars")]),
     "data that is replaced in place": (
         [
             system("task_progress", task_id="t", summary="half"),
@@ -361,13 +450,19 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         ],
         [DataPart("claude-task-progress", late, "t")],
     ),
-    "the next prompt leaves no trace": (
-        [whole("m1", text("One.")), result(), user(text("and?")), whole("m2", text("Two.")), result()],
-        [STEP, said("One."), STEP, said("Two.")],
+    "the next prompt is ignored": (
+        [
+            assistant_event("m1", text("One.")),
+            result(),
+            user_event(text("and?")),
+            assistant_event("m2", text("Two.")),
+            result(),
+        ],
+        [STEP, text_part("One."), STEP, text_part("Two.")],
     ),
-    "work after the result": (
-        [whole("m1", text("One.")), result(), whole("m2", text("Two.")), result()],
-        [STEP, said("One."), STEP, said("Two.")],
+    "events after the result": (
+        [assistant_event("m1", text("One.")), result(), assistant_event("m2", text("Two.")), result()],
+        [STEP, text_part("One."), STEP, text_part("Two.")],
     ),
 }
 
@@ -379,12 +474,12 @@ def test_a_turn_becomes_parts(events: list[Json], parts: Sequence[AssistantPart]
 
 def test_a_streamed_turn_is_emitted_as_it_arrives() -> None:
     events = [
-        begun("m1"),
-        *written(0, "text", "I ", "bake."),
-        *called(1, BAKE, '{"heat":', "1}"),
-        whole("m1", text("I bake.")),
-        whole("m1", BAKE),
-        user(answered("bake", "done")),
+        message_start("m1"),
+        *streamed_text(0, "text", "I ", "bake."),
+        *streamed_call(1, BAKE, '{"heat":', "1}"),
+        assistant_event("m1", text("I bake.")),
+        assistant_event("m1", BAKE),
+        user_event(tool_result("bake", "done")),
     ]
     chunks = [chunk for chunk in decode(events) if not isinstance(chunk, MessageMetadata)]
     assert chunks == [
@@ -405,11 +500,13 @@ def test_a_streamed_turn_is_emitted_as_it_arrives() -> None:
 
 
 def test_a_block_ends_when_another_takes_its_place() -> None:
-    chunks = decode([begun("m1"), opened(0, text("")), opened(0, text(""))], finish=False)
+    chunks = decode([message_start("m1"), block_start(0, text("")), block_start(0, text(""))], finish=False)
     assert chunks[-3:] == [TextStart("0"), TextEnd("0"), TextStart("1")]
 
 
 def test_no_delta_of_an_input_follows_the_whole_input() -> None:
-    start, *pieces, end = called(0, BAKE, '{"heat":', "1}")
-    chunks = decode([begun("m1"), start, pieces[0], whole("m1", BAKE), pieces[1], end], finish=False)
+    start, *pieces, end = streamed_call(0, BAKE, '{"heat":', "1}")
+    chunks = decode(
+        [message_start("m1"), start, pieces[0], assistant_event("m1", BAKE), pieces[1], end], finish=False
+    )
     assert [type(chunk) for chunk in chunks[-3:]] == [ToolInputStart, ToolInputDelta, ToolInputAvailable]

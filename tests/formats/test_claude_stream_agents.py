@@ -21,25 +21,25 @@ from tests.formats.claude_turns import (
     DONE,
     STEP,
     TASK,
-    answered,
-    ask,
-    begun,
-    called,
+    approval_request,
+    assistant_event,
+    block_delta,
+    block_start,
+    call_part,
     decode,
     folded,
-    live,
-    made,
-    opened,
-    piece,
+    message_end,
+    message_start,
     result,
-    said,
-    stopped,
+    stream_event,
+    streamed_call,
+    streamed_text,
     system,
     text,
-    use,
-    user,
-    whole,
-    written,
+    text_part,
+    tool_result,
+    tool_use,
+    user_event,
 )
 
 
@@ -53,17 +53,17 @@ def children(parts: Sequence[AssistantPart], call_id: str) -> list[tuple[str, Se
 
 def test_sub_agents_are_nested_under_their_calls() -> None:
     events = [
-        whole("m1", TASK),
-        user(text("weigh it"), under="task") | {"uuid": "p1"},
-        begun("c1", "task"),
-        *written(0, "text", "Let me ", "see.", under="task"),
-        *called(1, use("deep", "Task"), "{}", under="task"),
-        *stopped("tool_use", "task"),
-        user(text("closer"), under="deep") | {"uuid": "p2"},
-        whole("d1", use("scale", "Scale"), under="deep", subagent_type="weigher"),
-        user(answered("scale", "1 kg"), under="deep"),
-        user(answered("deep", "1 kg"), under="task"),
-        user(answered("task", "1 kg")),
+        assistant_event("m1", TASK),
+        user_event(text("weigh it"), under="task") | {"uuid": "p1"},
+        message_start("c1", "task"),
+        *streamed_text(0, "text", "Let me ", "see.", under="task"),
+        *streamed_call(1, tool_use("deep", "Task"), "{}", under="task"),
+        *message_end("tool_use", "task"),
+        user_event(text("closer"), under="deep") | {"uuid": "p2"},
+        assistant_event("d1", tool_use("scale", "Scale"), under="deep", subagent_type="weigher"),
+        user_event(tool_result("scale", "1 kg"), under="deep"),
+        user_event(tool_result("deep", "1 kg"), under="task"),
+        user_event(tool_result("task", "1 kg")),
         result(),
     ]
     message = folded(events)
@@ -71,8 +71,8 @@ def test_sub_agents_are_nested_under_their_calls() -> None:
     (deeper, _), (_, innermost) = children([part for part in inner if isinstance(part, ToolCallPart)], "deep")
     kilo = TextOutput("1 kg")
     assert (prompt, deeper) == ("p1", "p2")
-    assert innermost == (STEP, made("scale", kilo, "Scale"))
-    assert inner[:2] == (STEP, said("Let me see."))
+    assert innermost == (STEP, call_part("scale", kilo, "Scale"))
+    assert inner[:2] == (STEP, text_part("Let me see."))
     call = message.parts[1]
     assert isinstance(call, ToolCallPart)
     assert (call.output, call.children[0]) == (kilo, UserMessage(id="p1", content="weigh it"))
@@ -85,11 +85,11 @@ def test_sub_agents_are_nested_under_their_calls() -> None:
 def test_the_texts_of_a_sub_agent_end_before_its_call() -> None:
     under = "task"
     events = [
-        whole("m1", TASK),
-        begun("c1", under),
-        opened(0, text(""), under),
-        piece(0, "text", "Hm", under),
-        user(answered("task", "done")),
+        assistant_event("m1", TASK),
+        message_start("c1", under),
+        block_start(0, text(""), under),
+        block_delta(0, "text", "Hm", under),
+        user_event(tool_result("task", "done")),
     ]
     chunks = [chunk for chunk in decode(events, finish=False) if not _is_metadata(chunk)]
     assert chunks[-3:] == [
@@ -107,58 +107,67 @@ def _is_metadata(chunk: Chunk) -> bool:
 
 def test_a_sub_agent_that_continues_is_not_closed() -> None:
     events = [
-        whole("m1", TASK),
-        begun("c1", "task"),
-        opened(0, text(""), "task"),
-        user(answered("task", "started"), tool_use_result={"status": "async_launched"}),
-        piece(0, "text", "On", "task"),
+        assistant_event("m1", TASK),
+        message_start("c1", "task"),
+        block_start(0, text(""), "task"),
+        user_event(tool_result("task", "started"), tool_use_result={"status": "async_launched"}),
+        block_delta(0, "text", "On", "task"),
         result(),
-        user(answered("task", "late")),
-        whole("c2", text("And on."), under="task"),
+        user_event(tool_result("task", "late")),
+        assistant_event("c2", text("And on."), under="task"),
     ]
     assert [parts for _, parts in children(folded(events).parts, "task")] == [
-        (STEP, said("On"), STEP, said("And on."))
+        (STEP, text_part("On"), STEP, text_part("And on."))
     ]
     assert decode(events)[-1] == MessageFinish()
 
 
 def test_a_later_prompt_of_a_sub_agent_does_not_break_its_message() -> None:
     events = [
-        whole("m1", TASK),
-        whole("c1", use("scale", "Scale"), under="task"),
-        user(text("hurry"), under="task") | {"uuid": "p"},
-        user(answered("scale", "1 kg"), under="task"),
+        assistant_event("m1", TASK),
+        assistant_event("c1", tool_use("scale", "Scale"), under="task"),
+        user_event(text("hurry"), under="task") | {"uuid": "p"},
+        user_event(tool_result("scale", "1 kg"), under="task"),
     ]
-    scale = made("scale", TextOutput("1 kg"), "Scale")
+    scale = call_part("scale", TextOutput("1 kg"), "Scale")
     assert [parts for _, parts in children(folded(events).parts, "task")] == [
         (STEP, scale, SteeringMessagePart("p", (TextPart("hurry"),)))
     ]
 
 
 def test_a_sub_agent_of_an_unknown_call_gets_one() -> None:
-    message = folded([whole("c1", text("Hm."), under="far"), user(answered("far", "done"))])
-    assert children(message.parts, "far") == [("far/1", (STEP, said("Hm.")))]
+    message = folded(
+        [assistant_event("c1", text("Hm."), under="far"), user_event(tool_result("far", "done"))]
+    )
+    assert children(message.parts, "far") == [("far/1", (STEP, text_part("Hm.")))]
 
 
 def test_unknown_events_of_a_sub_agent_are_nested_under_its_call() -> None:
-    chunks = decode([whole("m1", TASK), whole("c1", "smell", under="task")], finish=False)
+    chunks = decode([assistant_event("m1", TASK), assistant_event("c1", "smell", under="task")], finish=False)
     assert chunks[-1] == ChildChunk(("task",), DataChunk("data-claude-unknown", "smell"))
 
 
 def test_an_approval_request_of_a_sub_agent_is_nested_under_its_call() -> None:
-    chunks = decode([whole("m1", TASK), whole("c1", BAKE, under="task"), ask("r", "bake")], finish=False)
+    chunks = decode(
+        [
+            assistant_event("m1", TASK),
+            assistant_event("c1", BAKE, under="task"),
+            approval_request("r", "bake"),
+        ],
+        finish=False,
+    )
     assert isinstance(chunks[-1], ChildChunk)
     assert chunks[-1].path == ("task",)
 
 
 def test_events_under_a_retracted_call_are_data() -> None:
     events = [
-        whole("m1", TASK) | {"uuid": "u1"},
-        whole("c1", BAKE, under="task"),
+        assistant_event("m1", TASK) | {"uuid": "u1"},
+        assistant_event("c1", BAKE, under="task"),
         system("model_refusal_fallback", retracted_message_uuids=["u1"]),
-        whole("c2", text("Hm."), under="task"),
-        user(answered("bake", "done")),
-        live("ping", "task"),
+        assistant_event("c2", text("Hm."), under="task"),
+        user_event(tool_result("bake", "done")),
+        stream_event("ping", "task"),
         result(),
     ]
     names = [part.name for part in folded(events).parts if isinstance(part, DataPart)]
@@ -166,12 +175,15 @@ def test_events_under_a_retracted_call_are_data() -> None:
 
 
 def test_the_prompt_of_a_sub_agent_is_a_message() -> None:
-    chunks = decode([whole("m1", TASK), user(text("weigh it"), under="task") | {"uuid": "p"}], finish=False)
+    chunks = decode(
+        [assistant_event("m1", TASK), user_event(text("weigh it"), under="task") | {"uuid": "p"}],
+        finish=False,
+    )
     assert chunks[-1] == ChildMessage(("task",), UserMessage(id="p", content="weigh it"))
 
 
 def test_a_prompt_without_an_id_gets_one_from_its_position() -> None:
-    prompt = user(text("weigh it"), under="task")
+    prompt = user_event(text("weigh it"), under="task")
     del prompt["uuid"]
-    chunks = decode([whole("m1", TASK), prompt], finish=False)
+    chunks = decode([assistant_event("m1", TASK), prompt], finish=False)
     assert chunks[-1] == ChildMessage(("task",), UserMessage(id="task/user-1", content="weigh it"))

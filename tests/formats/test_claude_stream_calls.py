@@ -9,20 +9,20 @@ from tests.formats.claude_turns import (
     BAKE,
     DONE,
     LOST,
-    answered,
-    ask,
-    begun,
-    called,
+    approval_request,
+    approval_response,
+    assistant_event,
     decode,
     folded,
-    reply,
+    message_start,
     result,
     state_after,
+    streamed_call,
     system,
     text,
-    use,
-    user,
-    whole,
+    tool_result,
+    tool_use,
+    user_event,
 )
 from tests.tables import each_row
 
@@ -30,7 +30,7 @@ DENIED: dict[str, tuple[list[Json], ToolOutput]] = {
     "by a rule": (
         [
             system("permission_denied", tool_use_id="bake", decision_reason="no ovens", message="denied"),
-            user(answered("bake", "Permission denied", is_error=True)),
+            user_event(tool_result("bake", "Permission denied", is_error=True)),
             result(),
         ],
         ExecutionDeniedOutput(
@@ -38,52 +38,52 @@ DENIED: dict[str, tuple[list[Json], ToolOutput]] = {
             provider_metadata={"anthropic": {"content": "Permission denied", "denial": "permission"}},
         ),
     ),
-    "by a rule that another tool result says nothing of": (
+    "by a rule, with another tool result": (
         [system("permission_denied", tool_use_id="bake", message="denied"), result()],
         ExecutionDeniedOutput("denied"),
     ),
     "not at all, after all": (
-        [system("permission_denied", tool_use_id="bake"), user(answered("bake", "done")), result()],
+        [system("permission_denied", tool_use_id="bake"), user_event(tool_result("bake", "done")), result()],
         DONE,
     ),
-    "by a person, in so many words": (
+    "by the user, with a reason": (
         [
-            ask("r", "bake"),
-            reply("r", behavior="deny", message="too hot"),
-            user(answered("bake", "too hot", is_error=True)),
+            approval_request("r", "bake"),
+            approval_response("r", behavior="deny", message="too hot"),
+            user_event(tool_result("bake", "too hot", is_error=True)),
         ],
         ExecutionDeniedOutput("too hot", provider_metadata={"anthropic": {"denial": "user-rejected"}}),
     ),
-    "by a person, and no result came": (
-        [ask("r", "bake"), reply("r", behavior="deny", message="too hot"), result()],
+    "by the user, without a result": (
+        [approval_request("r", "bake"), approval_response("r", behavior="deny", message="too hot"), result()],
         ExecutionDeniedOutput("too hot"),
     ),
-    "as the message says beside the result": (
+    "as `tool_use_result` of the message states": (
         [
-            user(
-                answered("bake", "x", is_error=True),
+            user_event(
+                tool_result("bake", "x", is_error=True),
                 tool_result_meta=[{"id": "bake", "non_execution_kind": "permission-rule"}],
             )
         ],
         ExecutionDeniedOutput("x", provider_metadata={"anthropic": {"denial": "permission-rule"}}),
     ),
-    "no: it was stopped before it ran": (
+    "not denied: stopped before it ran": (
         [
-            user(
-                answered("bake", "x", is_error=True),
+            user_event(
+                tool_result("bake", "x", is_error=True),
                 tool_result_meta=[{"id": "bake", "non_execution_kind": "interrupted"}],
             )
         ],
         InterruptedOutput("aborted", "x", provider_metadata={"anthropic": {"denial": "interrupted"}}),
     ),
-    "as only the end of the turn tells": (
+    "as only the result of the turn states": (
         [
-            user(answered("bake", "use rye", is_error=True)),
+            user_event(tool_result("bake", "use rye", is_error=True)),
             result(permission_denials=[{"tool_name": "Oven", "tool_use_id": "bake"}]),
         ],
         ExecutionDeniedOutput("use rye", provider_metadata={"anthropic": {"denial": "permission"}}),
     ),
-    "as only the end of the turn tells, and no result came": (
+    "as only the result of the turn states, without a tool result": (
         [result(permission_denials=[{"tool_name": "Oven", "tool_use_id": "bake"}])],
         ExecutionDeniedOutput(),
     ),
@@ -92,7 +92,7 @@ DENIED: dict[str, tuple[list[Json], ToolOutput]] = {
 
 @each_row(("events", "output"), DENIED.values(), ids=DENIED)
 def test_a_denial_has_its_reason(events: list[Json], output: ToolOutput) -> None:
-    call = folded([whole("m1", BAKE), *events]).parts[1]
+    call = folded([assistant_event("m1", BAKE), *events]).parts[1]
     assert isinstance(call, ToolCallPart)
     assert call.output == output
     assert call.state == state_after(output)
@@ -101,30 +101,33 @@ def test_a_denial_has_its_reason(events: list[Json], output: ToolOutput) -> None
 OPEN: dict[str, tuple[list[Json], ToolOutput | None]] = {
     "the stream ends": ([], LOST),
     "the turn ends": ([result()], LOST),
-    "someone stopped the words": ([user(text("[Request interrupted by user]"))], ABORTED),
-    "someone stopped the turn": ([{"type": "control_request", "request": {"subtype": "interrupt"}}], ABORTED),
-    "the result says so": ([result(terminal_reason="aborted_tools")], ABORTED),
-    "the question was never answered": ([ask("r", "bake")], LOST),
-    "the host is to run it": ([result(deferred_tool_use={"id": "bake"})], None),
-    "an output comes after all": ([result(), user(answered("bake", "done"))], DONE),
+    "the user stopped the text": ([user_event(text("[Request interrupted by user]"))], ABORTED),
+    "the user stopped the turn": (
+        [{"type": "control_request", "request": {"subtype": "interrupt"}}],
+        ABORTED,
+    ),
+    "the result states it": ([result(terminal_reason="aborted_tools")], ABORTED),
+    "the approval request got no response": ([approval_request("r", "bake")], LOST),
+    "the host executes it": ([result(deferred_tool_use={"id": "bake"})], None),
+    "a late output": ([result(), user_event(tool_result("bake", "done"))], DONE),
 }
 
 
 @each_row(("events", "output"), OPEN.values(), ids=OPEN)
 def test_a_call_without_an_output_ends_with_its_cause(events: list[Json], output: ToolOutput | None) -> None:
-    call = folded([whole("m1", BAKE), *events]).parts[1]
+    call = folded([assistant_event("m1", BAKE), *events]).parts[1]
     assert isinstance(call, ToolCallPart)
     assert call.output == output
 
 
-# Questions
+# Approval requests
 
 
 def test_an_approval_request_and_its_response() -> None:
     events = [
-        whole("m1", BAKE),
-        ask("r", "bake", decision_reason="it is hot", title="Bake?", permission_suggestions=[]),
-        reply("r", behavior="allow", updatedInput={"heat": 2}),
+        assistant_event("m1", BAKE),
+        approval_request("r", "bake", decision_reason="it is hot", title="Bake?", permission_suggestions=[]),
+        approval_response("r", behavior="allow", updatedInput={"heat": 2}),
     ]
     call = folded(events).parts[1]
     assert isinstance(call, ToolCallPart)
@@ -138,9 +141,13 @@ def test_an_approval_request_and_its_response() -> None:
 
 
 def test_an_approval_response_keeps_the_provider_metadata_of_the_call() -> None:
-    asked = use("bake", input={"heat": 1}, caller={"type": "direct"})
+    asked = tool_use("bake", input={"heat": 1}, caller={"type": "direct"})
     call = folded(
-        [whole("m1", asked), ask("r", "bake"), reply("r", behavior="allow", updatedInput={})]
+        [
+            assistant_event("m1", asked),
+            approval_request("r", "bake"),
+            approval_response("r", behavior="allow", updatedInput={}),
+        ]
     ).parts[1]
     assert isinstance(call, ToolCallPart)
     assert call.call_provider_metadata == {
@@ -150,40 +157,56 @@ def test_an_approval_response_keeps_the_provider_metadata_of_the_call() -> None:
 
 
 def test_a_call_with_an_approval_request_is_not_emitted_twice() -> None:
-    events = [begun("m1"), *called(0, BAKE, '{"heat":1}'), ask("r", "bake"), whole("m1", use("bake"))]
-    told = [type(chunk) for chunk in decode(events, finish=False)]
-    assert told.count(ToolInputAvailable) == 1
+    events = [
+        message_start("m1"),
+        *streamed_call(0, BAKE, '{"heat":1}'),
+        approval_request("r", "bake"),
+        assistant_event("m1", tool_use("bake")),
+    ]
+    chunk_types = [type(chunk) for chunk in decode(events, finish=False)]
+    assert chunk_types.count(ToolInputAvailable) == 1
 
 
 def test_an_approval_request_belongs_to_one_call() -> None:
-    again = ask("r", "cool")
-    chunks = decode([whole("m1", BAKE, use("cool")), ask("r", "bake"), again], finish=False)
+    again = approval_request("r", "cool")
+    chunks = decode(
+        [assistant_event("m1", BAKE, tool_use("cool")), approval_request("r", "bake"), again], finish=False
+    )
     assert chunks[-1] == DataChunk("data-claude-permission-request", again["request"])
 
 
 QUESTIONS: dict[str, tuple[list[Json], str, Approval]] = {
     "while the input is still coming": (
-        [begun("m1"), *called(0, BAKE, '{"heat":1}')[:-1], ask("r", "bake")],
+        [message_start("m1"), *streamed_call(0, BAKE, '{"heat":1}')[:-1], approval_request("r", "bake")],
         "bake",
         Approval("r"),
     ),
-    "about a call that nobody told of": ([ask("r", "new")], "new", Approval("r")),
-    "without the id of the call": ([whole("m1", use("other"), BAKE), ask("r", None)], "bake", Approval("r")),
-    "without the id of a call that nobody told of": ([ask("r", None)], "r", Approval("r")),
+    "about an unknown call": ([approval_request("r", "new")], "new", Approval("r")),
+    "without the id of the call": (
+        [assistant_event("m1", tool_use("other"), BAKE), approval_request("r", None)],
+        "bake",
+        Approval("r"),
+    ),
+    "without the id of an unknown call": ([approval_request("r", None)], "r", Approval("r")),
     "with another input": (
-        [whole("m1", use("bake", input={"heat": 9})), ask("r", "bake")],
+        [assistant_event("m1", tool_use("bake", input={"heat": 9})), approval_request("r", "bake")],
         "bake",
         Approval("r", descriptor={"input": {"heat": 1}}),
     ),
-    "asked again": (
-        [whole("m1", BAKE), ask("r", "bake"), ask("q", "bake"), reply("r", behavior="allow")],
+    "requested twice": (
+        [
+            assistant_event("m1", BAKE),
+            approval_request("r", "bake"),
+            approval_request("q", "bake"),
+            approval_response("r", behavior="allow"),
+        ],
         "bake",
         Approval("q"),
     ),
     "answered by an error": (
         [
-            whole("m1", BAKE),
-            ask("r", "bake"),
+            assistant_event("m1", BAKE),
+            approval_request("r", "bake"),
             {
                 "type": "control_response",
                 "response": {"subtype": "error", "request_id": "r", "error": "no one"},

@@ -75,13 +75,13 @@ def flat(chunks: list[Chunk]) -> Iterator[tuple[tuple[str, ...], Chunk]]:
         yield (chunk.path, chunk.chunk) if isinstance(chunk, ChildChunk) else ((), chunk)
 
 
-# What the input says, read in the plainest way
+# The texts and calls of the input
 
 WORDS: Final = {"text": "text", "thinking": "thinking"}
 
 
 def blocks_of(events: list[JsonObject]) -> list[tuple[str | None, str, str]]:
-    """What the model wrote: by whom, what it is, and its words or the id of its call."""
+    """The blocks of the model: the call of the agent, the kind, and the text or the call id."""
     found: list[list[Json]] = []
     places: dict[Json, list[Json]] = {}
     waiting: list[list[Json]] = []
@@ -101,8 +101,8 @@ def blocks_of(events: list[JsonObject]) -> list[tuple[str | None, str, str]]:
                 waiting.remove(entry)
             elif entry[1] != "call" or entry not in found:
                 found.append(entry)
-    told = (tuple(entry) for entry in found)
-    return [(parent, kind, words) for parent, kind, words in told if kind != "other"]
+    entries = (tuple(entry) for entry in found)
+    return [(parent, kind, words) for parent, kind, words in entries if kind != "other"]
 
 
 def entry_of(parent: Json, block: JsonObject) -> list[Json]:
@@ -115,7 +115,7 @@ def entry_of(parent: Json, block: JsonObject) -> list[Json]:
 
 
 def named(value: Json, *names: str) -> list[Json]:
-    """Everything under these names, at any depth, that says something."""
+    """All non-empty values under these names, at any depth."""
     found: list[Json] = []
     stack = [value]
     while stack:
@@ -126,26 +126,26 @@ def named(value: Json, *names: str) -> list[Json]:
     return found
 
 
-# One checker a property, on every turn
+# Properties of every turn
 
 
 @each_row("case", CASES.values(), ids=CASES)
 def test_all_texts_and_calls_are_emitted_once_and_in_order(case: JsonObject) -> None:
-    told: list[tuple[str | None, str, str]] = []
+    found: list[tuple[str | None, str, str]] = []
     for parent, part in parts_of(message_of(case["id"])):
         match part:
             case TextPart(text=text):
-                told.append((parent, "text", text))
+                found.append((parent, "text", text))
             case ReasoningPart(text=text):
-                told.append((parent, "thinking", text))
+                found.append((parent, "thinking", text))
             case ToolCallPart(id=call, name=name) if name != "unknown-tool":
-                told.append((parent, "call", call))
+                found.append((parent, "call", call))
             case _:
                 pass
     written = blocks_of(case["input"])
-    for speaker in {parent for parent, _, _ in written}:  # how speakers alternate, a tree cannot say
-        assert [one for one in told if one[0] == speaker] == [one for one in written if one[0] == speaker]
-    assert len(told) == len(written)
+    for agent in {parent for parent, _, _ in written}:  # a tree does not keep the order between agents
+        assert [one for one in found if one[0] == agent] == [one for one in written if one[0] == agent]
+    assert len(found) == len(written)
 
 
 @each_row("case", CASES.values(), ids=CASES)
@@ -207,12 +207,12 @@ def test_outputs_keep_their_type(case: JsonObject) -> None:
         for block in event["message"]["content"] if event["type"] == "user" else ():
             if is_object(block) and block["type"] == "tool_result":
                 first.setdefault(block["tool_use_id"], block["content"])
-    told = {call.id: original(call.output) for call in calls if call.id in first}
-    assert told == first
+    outputs = {call.id: original(call.output) for call in calls if call.id in first}
+    assert outputs == first
 
 
 def original(output: ToolOutput | None) -> Json:
-    """The content that an output was made of."""
+    """The content of the result that became an output."""
     match output:
         case TextOutput(value=value) | ErrorTextOutput(value=value) | JsonOutput(value=value):
             return value
@@ -250,24 +250,24 @@ def test_a_denial_keeps_its_reason(id: str) -> None:
     assert (call.state, original(call.output), call.output.reason) == ("output-denied", *DENIED[id])
 
 
-# Beside what the other adapter made, where that is fair
+# Comparison with the other adapter
 
-MEANT: Final = {
-    "cc-017": "an input that nobody told is not called an empty one",
-    "cc-018": "a call that no result came for is told as lost; there it stays open for ever",
-    "cc-038": "the model's words are kept even where they repeat a reminder; there they are cut out",
+INTENDED: Final = {
+    "cc-017": "an unknown input is not an empty input",
+    "cc-018": "a call without a result is lost; there it stays open",
+    "cc-038": "text of the model that repeats a reminder is kept; there it is removed",
 }
-"""Where we give something else on purpose.
+"""Turns with an intended difference.
 
-Other differences that are meant are levelled out by `summary`: outputs of servers' tools are not wrapped,
-lists of texts not joined, errors in JSON not made text, and what sub-agents say hangs under their call. Not
-looked at: a prompt in mid-turn is a steering message, notices are other data, an estimate of thinking is no
-usage, and a turn that failed ends with errors and a finish, not with an exception.
+`summary` removes other intended differences: outputs of servers' tools are not wrapped, lists of texts are
+not joined, errors in JSON do not become text, and messages of sub-agents are nested under their call. Not
+compared: a prompt during a turn is a steering message, notices are different data, an estimate of thinking
+is not usage, and a failed turn ends with errors and a finish, not with an exception.
 """
 
 
 def summary(message: AssistantMessage) -> list[tuple[Json, ...]]:
-    """What a message says, in words that both ways of telling it share."""
+    """The texts and calls of a message in a form that both adapters share."""
     found: list[tuple[Json, ...]] = []
     for _, part in parts_of(message):
         match part:
@@ -277,15 +277,15 @@ def summary(message: AssistantMessage) -> list[tuple[Json, ...]]:
                 found.append(("reasoning", text))
             case ToolCallPart():
                 given = part.input if is_object(part.input) else None
-                found.append((part.id, part.name, part.state, given, _levelled(original(part.output))))
+                found.append((part.id, part.name, part.state, given, _normalized(original(part.output))))
             case _:
                 pass
     return found
 
 
-def _levelled(output: Json) -> Json:
+def _normalized(output: Json) -> Json:
     if is_object(output) and "metadata" in output:
-        return _levelled(output["content"])
+        return _normalized(output["content"])
     if is_array(output) and output and all(is_object(item) and item["type"] == "text" for item in output):
         return "".join(item["text"] for item in output)
     if isinstance(output, str) and output.startswith("{"):
@@ -297,7 +297,7 @@ def _levelled(output: Json) -> Json:
 def test_a_turn_has_the_texts_of_the_other_fixtures(id: str) -> None:
     theirs = fold([read_chunk(chunk) for chunk in CASES[id]["observed"]["chunks"]])
     same = summary(message_of(id)) == summary(theirs)
-    assert same is (id not in MEANT)
+    assert same is (id not in INTENDED)
 
 
 def stats_of(chunks: list[JsonObject]) -> JsonObject:
@@ -325,7 +325,7 @@ def test_the_usage_matches_that_of_the_other_fixtures(case: JsonObject) -> None:
 
 
 ENDS: Final = {"cc-031": "length", "cc-032": "error", "cc-033": "error", "cc-035": "content-filter"}
-"""Turns that ended with an exception elsewhere, and the refusal that was called a normal stop."""
+"""Turns that the other adapter ended with an exception, and a refusal that it called a normal stop."""
 
 
 @each_row("id", CASES)
@@ -336,7 +336,7 @@ def test_the_finish_reason_matches_that_of_the_other_fixtures(id: str) -> None:
     assert end.finish_reason == (ENDS.get(id) or theirs[-1])
 
 
-# Streams as the program wrote them
+# Recorded streams
 
 
 LIVE: Final = "agent-logs/claude-code/stream-json"

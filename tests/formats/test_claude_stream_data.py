@@ -4,17 +4,17 @@ from partita.formats.claude_code.stream import ClaudeStreamDecoder
 from partita.types.chunks import DataChunk
 from partita.types.json import Json, JsonObject
 from tests.formats.claude_turns import (
-    begun,
+    approval_response,
+    assistant_event,
+    block_delta,
+    block_start,
     decode,
-    live,
-    opened,
-    piece,
-    reply,
+    message_start,
     result,
+    stream_event,
     system,
     text,
-    user,
-    whole,
+    user_event,
 )
 from tests.tables import each_row
 
@@ -26,9 +26,9 @@ PASSING: dict[str, JsonObject] = {
     "data-claude-tool-progress": {"type": "tool_progress", "tool_use_id": "bake"},
     "data-claude-rate-limit-event": {"type": "rate_limit_event"},
     "data-claude-control-request": {"type": "control_request", "request": {"subtype": "initialize"}},
-    "data-claude-control-response": reply("nobody asked"),
+    "data-claude-control-response": approval_response("unknown"),
     "data-claude-control-cancel-request": {"type": "control_cancel_request", "request_id": "r"},
-    "data-claude-user-replay": user(text("bake"), isReplay=True),
+    "data-claude-user-replay": user_event(text("bake"), isReplay=True),
     "data-claude-prompt": {"type": "user", "message": {"role": "user", "content": "bake"}},
 }
 LASTING: dict[str, JsonObject] = {
@@ -40,8 +40,8 @@ LASTING: dict[str, JsonObject] = {
     "data-claude-model-refusal-no-fallback": system("model_refusal_no_fallback"),
     "data-claude-tool-use-summary": {"type": "tool_use_summary", "summary": "x"},
     "data-claude-conversation-reset": {"type": "conversation_reset", "trigger": "x"},
-    "data-claude-interrupted": user(text("[Request interrupted by user for tool use]")),
-    "data-claude-synthetic": user(text("x"), isMeta=True),
+    "data-claude-interrupted": user_event(text("[Request interrupted by user for tool use]")),
+    "data-claude-synthetic": user_event(text("x"), isMeta=True),
 }
 
 
@@ -59,21 +59,21 @@ UNKNOWN: dict[str, Json] = {
     "no object": [1],
     "nothing": None,
     "no type": {},
-    "a type of tomorrow": {"type": "smell"},
-    "a type that is no word": {"type": {}},
-    "a kind of tomorrow": system("smell"),
-    "a kind that is no word": {"type": "system", "subtype": []},
-    "an event of tomorrow": live("smell"),
-    "an event that is none": {"type": "stream_event"},
-    "a beginning without a message": live("message_start"),
-    "a block without an index": live("content_block_start", content_block=text("")),
-    "a delta without a kind": live("content_block_delta", index=0, delta={}),
-    "a piece of an input of no call": piece(0, "input_json", "{}"),
-    "a signature of nothing": piece(0, "signature", "S"),
-    "the end of no answer": live("message_delta", delta={"stop_reason": "end_turn"}),
-    "an answer without content": {"type": "assistant", "message": {"id": "m1"}},
-    "an answer without a message": {"type": "assistant"},
-    "a user without content": {"type": "user", "message": {}},
+    "an unknown type": {"type": "smell"},
+    "a type that is not text": {"type": {}},
+    "an unknown subtype": system("smell"),
+    "a subtype that is not text": {"type": "system", "subtype": []},
+    "an unknown event": stream_event("smell"),
+    "an event that is not an object": {"type": "stream_event"},
+    "a start without a message": stream_event("message_start"),
+    "a block without an index": stream_event("content_block_start", content_block=text("")),
+    "a delta without a kind": stream_event("content_block_delta", index=0, delta={}),
+    "an input delta without a call": block_delta(0, "input_json", "{}"),
+    "a signature without a block": block_delta(0, "signature", "S"),
+    "an end without a response": stream_event("message_delta", delta={"stop_reason": "end_turn"}),
+    "a response without content": {"type": "assistant", "message": {"id": "m1"}},
+    "a response without a message": {"type": "assistant"},
+    "a user message without content": {"type": "user", "message": {}},
 }
 
 
@@ -83,27 +83,27 @@ def test_unknown_events_are_kept_unchanged(event: Json) -> None:
 
 
 DELTAS: dict[str, JsonObject] = {
-    "thoughts": piece(0, "thinking", "Hm."),
-    "an input": piece(0, "input_json", "{}"),
-    "a delta of tomorrow": piece(0, "smell", "bread"),
+    "thoughts": block_delta(0, "thinking", "Hm."),
+    "an input": block_delta(0, "input_json", "{}"),
+    "an unknown delta": block_delta(0, "smell", "bread"),
 }
 
 
 @each_row("event", DELTAS.values(), ids=DELTAS)
 def test_a_delta_of_another_kind_than_its_block_is_kept_unchanged(event: JsonObject) -> None:
     decoder = ClaudeStreamDecoder()
-    for known in [begun("m1"), opened(0, text(""))]:
+    for known in [message_start("m1"), block_start(0, text(""))]:
         decoder.feed(known)
     assert decoder.feed(event) == [DataChunk("data-claude-unknown", event)]
 
 
 def test_an_error_during_a_response_is_data() -> None:
-    event = live("error", error={"type": "overloaded_error"})
+    event = stream_event("error", error={"type": "overloaded_error"})
     assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk("data-claude-api-error", event["event"])]
 
 
 def test_an_error_of_the_api_in_a_response_is_data() -> None:
-    event = whole("m1", text("API Error: 529"), error="overloaded")
+    event = assistant_event("m1", text("API Error: 529"), error="overloaded")
     *_, data = decode([event], finish=False)
     assert data == DataChunk("data-claude-error", event)
 
@@ -111,7 +111,7 @@ def test_an_error_of_the_api_in_a_response_is_data() -> None:
 def test_keep_alive_events_are_ignored() -> None:
     decoder = ClaudeStreamDecoder()
     assert decoder.feed({"type": "keep_alive"}) == []
-    assert decoder.feed(live("ping")) == []
+    assert decoder.feed(stream_event("ping")) == []
 
 
 def test_a_notice_after_the_end_does_not_reopen_the_message() -> None:

@@ -12,17 +12,17 @@ from partita.types.chunks import (
 from partita.types.json import Json, JsonObject
 from tests.formats.claude_turns import (
     BAKE,
-    begun,
+    assistant_event,
     decode,
     folded,
     init,
+    message_end,
+    message_start,
     result,
-    stopped,
+    streamed_text,
     system,
     text,
-    user,
-    whole,
-    written,
+    user_event,
 )
 from tests.tables import each_row
 
@@ -54,7 +54,7 @@ def test_a_late_init_event_is_metadata() -> None:
 
 def test_the_result_has_the_usage_and_cost_of_the_turn() -> None:
     more: JsonObject = {"terminal_reason": "completed", "structured_output": [1], "new_field": 7}
-    *_, end = decode([whole("m1", text("Hello.")), result(result="Hello.", **more)])
+    *_, end = decode([assistant_event("m1", text("Hello.")), result(result="Hello.", **more)])
     assert isinstance(end, MessageFinish)
     metadata: Json = end.message_metadata
     assert metadata["usage"] == {
@@ -86,9 +86,9 @@ def test_the_result_has_the_usage_and_cost_of_the_turn() -> None:
 def test_every_response_keeps_its_usage_and_stop_reason() -> None:
     first = {"output_tokens": 1, "input_tokens": 5}
     events = [
-        begun("m1", usage=first),
-        *stopped("tool_use"),
-        whole("m2", text("x"), request_id="req"),
+        message_start("m1", usage=first),
+        *message_end("tool_use"),
+        assistant_event("m2", text("x"), request_id="req"),
         result(),
     ]
     metadata: Json = folded(events).content.metadata
@@ -103,13 +103,13 @@ def test_every_response_keeps_its_usage_and_stop_reason() -> None:
 
 
 def test_the_time_to_the_first_token_is_kept() -> None:
-    metadata: Json = folded([begun("m1") | {"ttft_ms": 250}, *stopped()]).content.metadata
+    metadata: Json = folded([message_start("m1") | {"ttft_ms": 250}, *message_end()]).content.metadata
     assert metadata["claudeCode"]["responses"]["m1"]["ttftMs"] == 250
 
 
 def test_a_smaller_count_of_output_does_not_replace_a_greater_one() -> None:
     usage = {"output_tokens": 2}
-    events = [begun("m1"), *stopped(), whole("m1", text("x"))]
+    events = [message_start("m1"), *message_end(), assistant_event("m1", text("x"))]
     events[-1]["message"]["usage"] = usage
     metadata: Json = folded(events).content.metadata
     assert metadata["claudeCode"]["responses"]["m1"]["usage"] == {"output_tokens": 9}
@@ -122,26 +122,31 @@ REASONS: dict[str, tuple[JsonObject, str]] = {
     "max_tokens": (result(stop_reason="max_tokens"), "length"),
     "tool_use": (result(stop_reason="tool_use"), "tool-calls"),
     "refusal": (result(stop_reason="refusal"), "content-filter"),
-    "a reason of tomorrow": (result(stop_reason="tired"), "other"),
-    "a reason that is none": (result(stop_reason=[]), "other"),
+    "an unknown reason": (result(stop_reason="tired"), "other"),
+    "a reason that is not text": (result(stop_reason=[]), "other"),
     "too many turns": (result("error_max_turns", is_error=True), "length"),
     "too much money": (result("error_max_budget_usd", is_error=True), "error"),
     "a failure": (result("error_during_execution", is_error=True), "error"),
     "an API error that calls itself a success": (result(is_error=True), "error"),
-    "a stop by a person": (result(terminal_reason="aborted_streaming"), "other"),
+    "a stop by the user": (result(terminal_reason="aborted_streaming"), "other"),
 }
 
 
 @each_row(("event", "reason"), REASONS.values(), ids=REASONS)
 def test_the_finish_reason(event: JsonObject, reason: str) -> None:
-    *_, end = decode([whole("m1", text("Hello.")), event])
+    *_, end = decode([assistant_event("m1", text("Hello.")), event])
     assert isinstance(end, MessageFinish)
     assert end.finish_reason == reason
 
 
 def test_without_a_stop_reason_that_of_the_last_response_is_used() -> None:
     *_, end = decode(
-        [begun("m1"), *written(0, "text", "Hal"), *stopped("max_tokens"), result(stop_reason=None)]
+        [
+            message_start("m1"),
+            *streamed_text(0, "text", "Hal"),
+            *message_end("max_tokens"),
+            result(stop_reason=None),
+        ]
     )
     assert isinstance(end, MessageFinish)
     assert end.finish_reason == "length"
@@ -149,25 +154,25 @@ def test_without_a_stop_reason_that_of_the_last_response_is_used() -> None:
 
 def test_a_repeated_result_ends_the_turn_once() -> None:
     end = result()
-    chunks = decode([whole("m1", text("Hello.")), end, end])
+    chunks = decode([assistant_event("m1", text("Hello.")), end, end])
     assert [type(chunk) for chunk in chunks].count(MessageFinish) == 1
 
 
 def test_synthetic_texts_do_not_change_the_model() -> None:
-    added = whole("x", text("API Error: 529"))
+    added = assistant_event("x", text("API Error: 529"))
     added["message"]["model"] = "<synthetic>"
-    metadata: Json = folded([begun("m1"), *written(0, "text", "Hal"), added]).content.metadata
+    metadata: Json = folded([message_start("m1"), *streamed_text(0, "text", "Hal"), added]).content.metadata
     assert metadata["model"] == metadata["claudeCode"]["responses"]["m1"]["model"] == "claude-baker"
 
 
 ERRORS: dict[str, tuple[JsonObject, list[str]]] = {
-    "its own words": (result("error_during_execution", errors=["burnt", "cold"]), ["burnt", "cold"]),
-    "the words of the answer": (result(is_error=True, result="API Error: 529"), ["API Error: 529"]),
+    "the text of the result": (result("error_during_execution", errors=["burnt", "cold"]), ["burnt", "cold"]),
+    "the text of the response": (result(is_error=True, result="API Error: 529"), ["API Error: 529"]),
     "the reason": (result("error_x", errors=[], terminal_reason="prompt_too_long"), ["prompt_too_long"]),
     "the kind": (result("error_during_execution"), ["error_during_execution"]),
     "nothing": (result("", is_error=True), ["unknown error"]),
     "no error": (result(), []),
-    "a stop by a person is no error": (
+    "a stop by the user is not an error": (
         result("error_during_execution", errors=["x"], terminal_reason="aborted_tools"),
         [],
     ),
@@ -181,10 +186,10 @@ def test_a_failed_turn_has_its_errors(event: JsonObject, errors: list[str]) -> N
     assert isinstance(chunks[-1], MessageFinish)
 
 
-def test_a_turn_that_a_person_stopped_is_aborted() -> None:
+def test_a_turn_that_the_user_stopped_is_aborted() -> None:
     events = [
-        whole("m1", text("Hal")),
-        user(text("[Request interrupted by user]")),
+        assistant_event("m1", text("Hal")),
+        user_event(text("[Request interrupted by user]")),
         result("error_during_execution"),
     ]
     *_, abort, end = decode(events)
@@ -192,8 +197,8 @@ def test_a_turn_that_a_person_stopped_is_aborted() -> None:
     assert isinstance(end, MessageFinish)
 
 
-def test_a_response_that_broke_off_is_retracted() -> None:
-    events = [begun("m1"), *written(0, "text", "Half"), begun("m2")]
+def test_an_interrupted_response_is_retracted() -> None:
+    events = [message_start("m1"), *streamed_text(0, "text", "Half"), message_start("m2")]
     assert decode(events, finish=False)[-1] == StepReset()
 
 
@@ -203,6 +208,6 @@ def test_a_stream_without_events_has_no_chunks() -> None:
 
 def test_a_turn_that_has_ended_has_nothing_to_close() -> None:
     decoder = ClaudeStreamDecoder()
-    for event in [whole("m1", BAKE), result()]:
+    for event in [assistant_event("m1", BAKE), result()]:
         decoder.feed(event)
     assert decoder.finish() == []

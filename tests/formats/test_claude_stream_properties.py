@@ -14,22 +14,22 @@ from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 from tests.formats.claude_turns import (
     TURNS,
-    answered,
-    ask,
-    begun,
-    closed,
+    approval_request,
+    approval_response,
+    assistant_event,
+    block_delta,
+    block_start,
+    block_stop,
     decode,
-    opened,
-    piece,
-    reply,
+    message_end,
+    message_start,
     result,
-    stopped,
     system,
     text,
     thinking,
-    use,
-    user,
-    whole,
+    tool_result,
+    tool_use,
+    user_event,
 )
 from tests.strategies import damage_value, json_values
 from tests.tables import each_row
@@ -38,7 +38,7 @@ UNFINISHED = {"input-streaming", "input-available", "approval-requested", "appro
 
 
 def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
-    """The message, by an accumulator that forgives nothing."""
+    """The message of a strict accumulator."""
     accumulator = Accumulator(id="message", version=7)
     for chunk in chunks:
         accumulator.feed(chunk)
@@ -66,10 +66,10 @@ EVENTS = [event for turn in TURNS.values() for event in turn]
 
 @st.composite
 def damaged(draw: st.DrawFn) -> Json:
-    """An event of some turn, mostly with one value in it replaced or gone."""
+    """An event of a turn, usually with one value replaced or removed."""
     event = deepcopy(draw(st.sampled_from(EVENTS)))
     if is_object(event) and draw(st.booleans()):
-        event.pop("uuid", None)  # with it, a message that comes again is passed over
+        event.pop("uuid", None)  # repeated messages with a uuid are skipped
     if draw(st.integers(0, 3)) == 0:
         return event
     return damage_value(draw, event)
@@ -92,19 +92,28 @@ DEEP = nested(5000)
 DEEP_EVENTS: dict[str, list[Json]] = {
     "an event": [DEEP],
     "an input in both forms": [
-        whole("m1", use("c", input={"a": DEEP})),
-        whole("m1", use("c", input={"a": [DEEP]})),
+        assistant_event("m1", tool_use("c", input={"a": DEEP})),
+        assistant_event("m1", tool_use("c", input={"a": [DEEP]})),
     ],
-    "a result": [whole("m1", use("c")), user({"type": "tool_result", "tool_use_id": "c", "content": DEEP})],
-    "a failure": [user({"type": "tool_result", "tool_use_id": "c", "content": DEEP, "is_error": True})],
+    "a result": [
+        assistant_event("m1", tool_use("c")),
+        user_event({"type": "tool_result", "tool_use_id": "c", "content": DEEP}),
+    ],
+    "a failure": [user_event({"type": "tool_result", "tool_use_id": "c", "content": DEEP, "is_error": True})],
     "a block in both forms": [
-        begun("m1"),
-        opened(0, {"type": "x", "y": DEEP}),
-        whole("m1", {"type": "x", "y": DEEP}),
+        message_start("m1"),
+        block_start(0, {"type": "x", "y": DEEP}),
+        assistant_event("m1", {"type": "x", "y": DEEP}),
     ],
-    "a citation": [begun("m1"), opened(0, text("")), piece(0, "citations", DEEP), closed(0), *stopped()],
+    "a citation": [
+        message_start("m1"),
+        block_start(0, text("")),
+        block_delta(0, "citations", DEEP),
+        block_stop(0),
+        *message_end(),
+    ],
     "a reason": [result(stop_reason=DEEP, usage={"input_tokens": DEEP}, errors=DEEP, is_error=True)],
-    "an id": [whole("m1", {"type": "tool_use", "id": DEEP}), {"type": DEEP}],
+    "an id": [assistant_event("m1", {"type": "tool_use", "id": DEEP}), {"type": DEEP}],
 }
 
 
@@ -114,13 +123,13 @@ def test_too_deeply_nested_values_are_accepted(events: list[Json]) -> None:
     assert [chunk for event in events for chunk in decoder.feed(event)]
 
 
-# Events that get in each other's way: few ids, many agents
+# Colliding events: few ids, many agents
 
 CALLS = ("a", "b", "c")
 SOME_BLOCKS: list[JsonObject] = [
     *(text(words) for words in ("", "x", "xy")),
     *(thinking(words, signature) for words in ("", "t") for signature in ("", "S")),
-    *(use(call, name, {"heat": 1}) for call in CALLS for name in ("Task", "mcp__x__y")),
+    *(tool_use(call, name, {"heat": 1}) for call in CALLS for name in ("Task", "mcp__x__y")),
     *({"type": "web_search_tool_result", "tool_use_id": call, "content": []} for call in CALLS),
     {"type": "server_tool_use", "id": "a", "name": None, "input": {}},
     {"type": "redacted_thinking", "data": "D"},
@@ -130,26 +139,30 @@ SOME_BLOCKS: list[JsonObject] = [
 
 @st.composite
 def colliding(draw: st.DrawFn) -> JsonObject:
-    """An event about one of three calls, three answers and three messages."""
+    """An event about one of three calls, three responses and three messages."""
     under = draw(st.sampled_from((None, None, *CALLS)))
     index, call = draw(st.integers(0, 1)), draw(st.sampled_from(CALLS))
     block, words = draw(st.sampled_from(SOME_BLOCKS)), draw(st.sampled_from(("", "x", '{"a":', "1}")))
     uuids = draw(st.sets(st.sampled_from(("u1", "u2", "u3")), min_size=1))
     marks: JsonObject = draw(st.sampled_from([{}, {"aborted": True}, {"supersedes": sorted(uuids)}]))
-    answer = whole(draw(st.sampled_from(("m1", "m2", None))), block, under=under, **marks)
+    response = assistant_event(draw(st.sampled_from(("m1", "m2", None))), block, under=under, **marks)
     made_up = [
-        begun(draw(st.sampled_from(("m1", "m2"))), under),
-        opened(index, block, under),
-        piece(index, draw(st.sampled_from(("text", "thinking", "signature", "input_json"))), words, under),
-        closed(index, under),
-        *stopped(under=under),
-        answer,
-        answer | {"uuid": max(uuids)},
-        user(answered(call, words, is_error=draw(st.booleans())), under=under),
-        user(answered(call, words), tool_use_result={"status": "async_launched"}),
-        user(text("go on"), under=under),
-        ask(draw(st.sampled_from(("r1", "r2"))), draw(st.sampled_from((call, None)))),
-        reply(draw(st.sampled_from(("r1", "r2"))), behavior=draw(st.sampled_from(("allow", "deny")))),
+        message_start(draw(st.sampled_from(("m1", "m2"))), under),
+        block_start(index, block, under),
+        block_delta(
+            index, draw(st.sampled_from(("text", "thinking", "signature", "input_json"))), words, under
+        ),
+        block_stop(index, under),
+        *message_end(under=under),
+        response,
+        response | {"uuid": max(uuids)},
+        user_event(tool_result(call, words, is_error=draw(st.booleans())), under=under),
+        user_event(tool_result(call, words), tool_use_result={"status": "async_launched"}),
+        user_event(text("go on"), under=under),
+        approval_request(draw(st.sampled_from(("r1", "r2"))), draw(st.sampled_from((call, None)))),
+        approval_response(
+            draw(st.sampled_from(("r1", "r2"))), behavior=draw(st.sampled_from(("allow", "deny")))
+        ),
         system("model_refusal_fallback", retracted_message_uuids=sorted(uuids)),
         system("permission_denied", tool_use_id=call),
         result(permission_denials=[{"tool_use_id": call}]),
@@ -162,13 +175,13 @@ def test_events_that_collide_fold_and_leave_nothing_open(events: list[Json]) -> 
     assert not still_open(fold(decode(events)))
 
 
-# Both forms of the same words
+# Both forms of the same text
 
-FORMS = ("events", "whole", "whole before the end", "whole after the end", "whole at last")
+FORMS = ("events", "whole", "whole before the end", "whole after the end", "whole at the end of the turn")
 
 
 class Block:
-    """Words, in pieces, and in which form they come."""
+    """A text in deltas, and the form in which it is sent."""
 
     def __init__(self, kind: str, pieces: list[str], form: str) -> None:
         self.kind, self.pieces, self.form = kind, pieces, form
@@ -182,25 +195,25 @@ class Block:
 
     def events(self, index: int) -> list[JsonObject]:
         empty = text("") if self.kind == "text" else thinking("")
-        come = [opened(index, empty), *[piece(index, self.kind, words) for words in self.pieces]]
+        come = [block_start(index, empty), *[block_delta(index, self.kind, words) for words in self.pieces]]
         match self.form:
             case "whole":
-                return [self.whole()]
+                return [self.whole_event()]
             case "whole before the end":
-                return [*come, self.whole(), closed(index)]
+                return [*come, self.whole_event(), block_stop(index)]
             case "whole after the end":
-                return [*come, closed(index), self.whole()]
+                return [*come, block_stop(index), self.whole_event()]
             case _:
-                return [*come, closed(index)]
+                return [*come, block_stop(index)]
 
-    def whole(self) -> JsonObject:
+    def whole_event(self) -> JsonObject:
         block = text(self.words) if self.kind == "text" else thinking(self.words, f"signed {self.words}")
-        return whole("m1", block)
+        return assistant_event("m1", block)
 
 
 @st.composite
 def blocks(draw: st.DrawFn) -> list[Block]:
-    """The blocks of an answer. No two say the same: whose words came twice could not be told."""
+    """The blocks of a response, with different texts, so that repetitions can be detected."""
     found: list[Block] = []
     for number in range(draw(st.integers(1, 5))):
         pieces = [f"{number}: ", *draw(st.lists(st.text(max_size=4), max_size=4))]
@@ -208,17 +221,17 @@ def blocks(draw: st.DrawFn) -> list[Block]:
     return found
 
 
-@given(answer=blocks())
-def test_texts_are_emitted_once_and_in_order_in_any_form(answer: list[Block]) -> None:
-    events = [event for index, block in enumerate(answer) for event in block.events(index)]
-    events += [block.whole() for block in answer if block.form == "whole at last"]
-    message = fold(decode([begun("m1"), *events, *stopped(), result()]))
-    told = [
+@given(response=blocks())
+def test_texts_are_emitted_once_and_in_order_in_any_form(response: list[Block]) -> None:
+    events = [event for index, block in enumerate(response) for event in block.events(index)]
+    events += [block.whole_event() for block in response if block.form == "whole at the end of the turn"]
+    message = fold(decode([message_start("m1"), *events, *message_end(), result()]))
+    found = [
         ("text" if isinstance(part, TextPart) else "thinking", part.text, _signature(part))
         for part in message.parts
         if isinstance(part, TextPart | ReasoningPart)
     ]
-    assert told == [(block.kind, block.words, _signed(block)) for block in answer]
+    assert found == [(block.kind, block.words, _signed(block)) for block in response]
 
 
 def _signature(part: TextPart | ReasoningPart) -> str | None:

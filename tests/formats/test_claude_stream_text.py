@@ -15,164 +15,183 @@ from tests.formats.claude_turns import (
     DONE,
     LOST,
     STEP,
-    answered,
-    begun,
-    closed,
+    assistant_event,
+    block_delta,
+    block_start,
+    block_stop,
+    call_part,
     folded,
-    made,
-    opened,
-    piece,
-    said,
-    stopped,
+    message_end,
+    message_start,
+    reasoning_part,
+    streamed_text,
     text,
+    text_part,
     thinking,
-    thought,
-    user,
-    whole,
-    written,
+    tool_result,
+    user_event,
 )
 from tests.tables import each_row
 
 CITED: JsonObject = {"type": "web_search_result_location", "url": "https://rye.example", "cited_text": "rye"}
 
 WORDS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
-    "a whole message alone": ([whole("m1", text("Hello."))], [STEP, said("Hello.")]),
-    "words that are no list of blocks": (
-        [whole("m1") | {"message": {"id": "m1", "content": "Hello."}}],
-        [STEP, said("Hello.")],
+    "a whole message alone": ([assistant_event("m1", text("Hello."))], [STEP, text_part("Hello.")]),
+    "content that is not a list of blocks": (
+        [assistant_event("m1") | {"message": {"id": "m1", "content": "Hello."}}],
+        [STEP, text_part("Hello.")],
     ),
     "events alone": (
-        [begun("m1"), *written(0, "text", "Hel", "lo."), *stopped()],
-        [STEP, said("Hello.")],
+        [message_start("m1"), *streamed_text(0, "text", "Hel", "lo."), *message_end()],
+        [STEP, text_part("Hello.")],
     ),
     "both forms of a text": (
-        [begun("m1"), *written(0, "text", "Hel", "lo."), whole("m1", text("Hello.")), *stopped()],
-        [STEP, said("Hello.")],
+        [
+            message_start("m1"),
+            *streamed_text(0, "text", "Hel", "lo."),
+            assistant_event("m1", text("Hello.")),
+            *message_end(),
+        ],
+        [STEP, text_part("Hello.")],
     ),
     "the whole text before its end": (
         [
-            begun("m1"),
-            opened(0, text("")),
-            piece(0, "text", "Hel"),
-            piece(0, "text", "lo."),
-            whole("m1", text("Hello.")),
-            closed(0),
+            message_start("m1"),
+            block_start(0, text("")),
+            block_delta(0, "text", "Hel"),
+            block_delta(0, "text", "lo."),
+            assistant_event("m1", text("Hello.")),
+            block_stop(0),
         ],
-        [STEP, said("Hello.")],
+        [STEP, text_part("Hello.")],
     ),
     "the whole text before its pieces": (
         [
-            begun("m1"),
-            opened(0, text("")),
-            piece(0, "text", "Hel"),
-            whole("m1", text("Hello.")),
-            piece(0, "text", "lo. "),
-            piece(0, "text", "More."),
-            closed(0),
+            message_start("m1"),
+            block_start(0, text("")),
+            block_delta(0, "text", "Hel"),
+            assistant_event("m1", text("Hello.")),
+            block_delta(0, "text", "lo. "),
+            block_delta(0, "text", "More."),
+            block_stop(0),
         ],
-        [STEP, said("Hello."), said(" More.")],
+        [STEP, text_part("Hello."), text_part(" More.")],
     ),
-    "a text that begins with words": (
+    "a text with text in its start event": (
         [
-            begun("m1"),
-            opened(0, text("Hel")),
-            piece(0, "text", "lo."),
-            closed(0),
-            whole("m1", text("Hello.")),
+            message_start("m1"),
+            block_start(0, text("Hel")),
+            block_delta(0, "text", "lo."),
+            block_stop(0),
+            assistant_event("m1", text("Hello.")),
         ],
-        [STEP, said("Hello.")],
+        [STEP, text_part("Hello.")],
     ),
     "whole texts in another order than they began in": (
         [
-            begun("m1"),
-            opened(0, thinking("")),
-            piece(0, "thinking", "Hm."),
-            opened(1, text("")),
-            piece(1, "text", "Hello."),
-            whole("m1", text("Hello.")),
-            closed(1),
-            whole("m1", thinking("Hm.", "S")),
-            closed(0),
+            message_start("m1"),
+            block_start(0, thinking("")),
+            block_delta(0, "thinking", "Hm."),
+            block_start(1, text("")),
+            block_delta(1, "text", "Hello."),
+            assistant_event("m1", text("Hello.")),
+            block_stop(1),
+            assistant_event("m1", thinking("Hm.", "S")),
+            block_stop(0),
         ],
-        [STEP, thought("0", "Hm.", "S"), said("Hello.")],
+        [STEP, reasoning_part("0", "Hm.", "S"), text_part("Hello.")],
     ),
-    "a whole text that comes when the next answer has begun": (
+    "a whole text after the start of the next response": (
         [
-            begun("m1"),
-            *written(0, "text", "One."),
-            *stopped(),
-            begun("m2"),
-            whole("m1", text("One.")),
-            *written(0, "text", "Two."),
+            message_start("m1"),
+            *streamed_text(0, "text", "One."),
+            *message_end(),
+            message_start("m2"),
+            assistant_event("m1", text("One.")),
+            *streamed_text(0, "text", "Two."),
         ],
-        [STEP, said("One."), STEP, said("Two.")],
+        [STEP, text_part("One."), STEP, text_part("Two.")],
     ),
-    "a thought whose words are shown in one form alone": (
+    "a thought whose text is in one form only": (
         [
-            begun("m1"),
-            opened(0, thinking("")),
-            piece(0, "signature", "S"),
-            closed(0),
-            whole("m1", thinking("Hm.", "S")),
+            message_start("m1"),
+            block_start(0, thinking("")),
+            block_delta(0, "signature", "S"),
+            block_stop(0),
+            assistant_event("m1", thinking("Hm.", "S")),
         ],
-        [STEP, thought("0", "", "S"), thought("1", "Hm.")],
+        [STEP, reasoning_part("0", "", "S"), reasoning_part("1", "Hm.")],
     ),
-    "the same words twice": (
+    "the same text twice": (
         [
-            begun("m1"),
-            *written(0, "text", "So."),
-            *written(1, "text", "So."),
-            whole("m1", text("So.")),
-            whole("m1", text("So.")),
+            message_start("m1"),
+            *streamed_text(0, "text", "So."),
+            *streamed_text(1, "text", "So."),
+            assistant_event("m1", text("So.")),
+            assistant_event("m1", text("So.")),
         ],
-        [STEP, said("So."), said("So.")],
+        [STEP, text_part("So."), text_part("So.")],
     ),
-    "a text that did not stream, after one that did": (
-        [begun("m1"), *written(0, "text", "One."), whole("m1", text("One.")), whole("m1", text("Other."))],
-        [STEP, said("One."), said("Other.")],
+    "a text that was not streamed after one that was": (
+        [
+            message_start("m1"),
+            *streamed_text(0, "text", "One."),
+            assistant_event("m1", text("One.")),
+            assistant_event("m1", text("Other.")),
+        ],
+        [STEP, text_part("One."), text_part("Other.")],
     ),
-    "messages that repeat what came before": (
-        [whole("m1", text("One.")), whole("m1", text("One."), BAKE), whole("m1", text("One."), BAKE)],
-        [STEP, said("One."), made("bake", LOST)],
+    "messages that repeat earlier blocks": (
+        [
+            assistant_event("m1", text("One.")),
+            assistant_event("m1", text("One."), BAKE),
+            assistant_event("m1", text("One."), BAKE),
+        ],
+        [STEP, text_part("One."), call_part("bake", LOST)],
     ),
     "a text before a call stays before it": (
-        [whole("m1", text("I bake."), BAKE), user(answered("bake", "done"))],
-        [STEP, said("I bake."), made("bake", DONE)],
+        [assistant_event("m1", text("I bake."), BAKE), user_event(tool_result("bake", "done"))],
+        [STEP, text_part("I bake."), call_part("bake", DONE)],
     ),
     "a signature in an event": (
         [
-            begun("m1"),
-            opened(0, thinking("")),
-            piece(0, "thinking", "Hm."),
-            piece(0, "signature", "S"),
-            closed(0),
+            message_start("m1"),
+            block_start(0, thinking("")),
+            block_delta(0, "thinking", "Hm."),
+            block_delta(0, "signature", "S"),
+            block_stop(0),
         ],
-        [STEP, thought("0", "Hm.", "S")],
+        [STEP, reasoning_part("0", "Hm.", "S")],
     ),
     "a signature in the whole thought alone": (
-        [begun("m1"), *written(0, "thinking", "Hm."), whole("m1", thinking("Hm.", "S")), *stopped()],
-        [STEP, thought("0", "Hm.", "S")],
-    ),
-    "a thought that is told nowhere else": (
-        [whole("m1", thinking("Hm.", "S")), whole("m1", text("Yes."))],
-        [STEP, thought("0", "Hm.", "S"), said("Yes.")],
-    ),
-    "a thought without words": (
         [
-            begun("m1"),
-            opened(0, thinking("")),
-            piece(0, "signature", "S"),
-            closed(0),
-            whole("m1", thinking("", "S")),
+            message_start("m1"),
+            *streamed_text(0, "thinking", "Hm."),
+            assistant_event("m1", thinking("Hm.", "S")),
+            *message_end(),
         ],
-        [STEP, thought("0", "", "S")],
+        [STEP, reasoning_part("0", "Hm.", "S")],
+    ),
+    "a thought that is only in the whole message": (
+        [assistant_event("m1", thinking("Hm.", "S")), assistant_event("m1", text("Yes."))],
+        [STEP, reasoning_part("0", "Hm.", "S"), text_part("Yes.")],
+    ),
+    "a thought without text": (
+        [
+            message_start("m1"),
+            block_start(0, thinking("")),
+            block_delta(0, "signature", "S"),
+            block_stop(0),
+            assistant_event("m1", thinking("", "S")),
+        ],
+        [STEP, reasoning_part("0", "", "S")],
     ),
     "a redacted thought": (
         [
-            begun("m1"),
-            opened(0, {"type": "redacted_thinking", "data": "ENC"}),
-            closed(0),
-            whole("m1", {"type": "redacted_thinking", "data": "ENC"}),
+            message_start("m1"),
+            block_start(0, {"type": "redacted_thinking", "data": "ENC"}),
+            block_stop(0),
+            assistant_event("m1", {"type": "redacted_thinking", "data": "ENC"}),
         ],
         [
             STEP,
@@ -180,21 +199,32 @@ WORDS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         ],
     ),
     "citations": (
-        [begun("m1"), opened(0, text("")), piece(0, "citations", CITED), piece(0, "text", "Rye."), closed(0)],
+        [
+            message_start("m1"),
+            block_start(0, text("")),
+            block_delta(0, "citations", CITED),
+            block_delta(0, "text", "Rye."),
+            block_stop(0),
+        ],
         [
             STEP,
-            said(
+            text_part(
                 "Rye.",
                 citations=(Citation(UrlCitationSource("0-0", "https://rye.example"), cited_text="rye"),),
                 provider_metadata={"anthropic": {"citations": [CITED]}},
             ),
         ],
     ),
-    "citations that are there at once": (
-        [begun("m1"), opened(0, text("", citations=[CITED])), piece(0, "text", "Rye."), closed(0)],
+    "citations in the start event": (
+        [
+            message_start("m1"),
+            block_start(0, text("", citations=[CITED])),
+            block_delta(0, "text", "Rye."),
+            block_stop(0),
+        ],
         [
             STEP,
-            said(
+            text_part(
                 "Rye.",
                 citations=(Citation(UrlCitationSource("0-0", "https://rye.example"), cited_text="rye"),),
                 provider_metadata={"anthropic": {"citations": [CITED]}},
@@ -202,35 +232,44 @@ WORDS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         ],
     ),
     "citations in the whole text": (
-        [whole("m1", text("Rye.", citations=[CITED]))],
+        [assistant_event("m1", text("Rye.", citations=[CITED]))],
         [
             STEP,
-            said(
+            text_part(
                 "Rye.",
                 citations=(Citation(UrlCitationSource("0-0", "https://rye.example"), cited_text="rye"),),
                 provider_metadata={"anthropic": {"citations": [CITED]}},
             ),
         ],
     ),
-    "citations that come too late for the text": (
-        [begun("m1"), *written(0, "text", "Rye."), whole("m1", text("Rye.", citations=[CITED]))],
-        [STEP, said("Rye."), DataPart("claude-block", text("Rye.", citations=[CITED]))],
+    "citations after the end of the text": (
+        [
+            message_start("m1"),
+            *streamed_text(0, "text", "Rye."),
+            assistant_event("m1", text("Rye.", citations=[CITED])),
+        ],
+        [STEP, text_part("Rye."), DataPart("claude-block", text("Rye.", citations=[CITED]))],
     ),
-    "words that stop in the middle": (
-        [begun("m1"), opened(0, text("")), piece(0, "text", "Hal")],
-        [STEP, said("Hal")],
+    "a text that stops in the middle": (
+        [message_start("m1"), block_start(0, text("")), block_delta(0, "text", "Hal")],
+        [STEP, text_part("Hal")],
     ),
-    "words that someone stopped": (
-        [whole("m1", text("Hal"), aborted=True)],
-        [STEP, said("Hal", provider_metadata={"claudeCode": {"aborted": True}})],
+    "a text that the user stopped": (
+        [assistant_event("m1", text("Hal"), aborted=True)],
+        [STEP, text_part("Hal", provider_metadata={"claudeCode": {"aborted": True}})],
     ),
-    "words so far that the program repeats": (
-        [begun("m1"), opened(0, text("")), piece(0, "text", "Hal"), whole("x", text("Half"), aborted=True)],
-        [STEP, said("Half", provider_metadata={"claudeCode": {"aborted": True}})],
+    "a partial text that is repeated": (
+        [
+            message_start("m1"),
+            block_start(0, text("")),
+            block_delta(0, "text", "Hal"),
+            assistant_event("x", text("Half"), aborted=True),
+        ],
+        [STEP, text_part("Half", provider_metadata={"claudeCode": {"aborted": True}})],
     ),
-    "a delta of a block that nobody began": (
-        [begun("m1"), piece(3, "text", "Hello."), closed(3)],
-        [STEP, said("Hello.")],
+    "a delta of a block without a start": (
+        [message_start("m1"), block_delta(3, "text", "Hello."), block_stop(3)],
+        [STEP, text_part("Hello.")],
     ),
 }
 
