@@ -133,7 +133,7 @@ class _Writer:
                 shown = "" if part.data is UNSET else _fenced(_json(part.data), "json")
                 yield f"**Data {_code(part.name)}**\n\n{shown}"
             case SteeringMessagePart():
-                yield _quoted("*Said meanwhile*")
+                yield _quoted("*Sent while running*")
                 for inner in part.parts:
                     yield from self._part(inner, level)
             case CustomPart():

@@ -31,8 +31,8 @@ from partita.types.parts import FilePart, TextPart
 from .stream_calls import Calls, Handler
 from .stream_output import COMMON_MEMBERS, NAMESPACE, Event, Kind, Output
 
-DEEPEST: Final = 32
-"""The depth to which sub-agents may be nested. Events of deeper ones become data."""
+MAX_DEPTH: Final = 32
+"""The maximum depth of nested sub-agents. Events of deeper ones become data."""
 
 DATA: Final = "data-"
 STEERING: Final = "data-user-message"
@@ -62,8 +62,8 @@ class AgentStream:
     def __init__(self, sink: list[Chunk], losses: list[Loss], path: tuple[str, ...] = ()) -> None:
         self.output = Output(sink, losses, path)
         self._errors: list[str] = []
-        self._children: dict[str, AgentStream] = {}  # by call
-        self._pending_start: Event | None = None  # the start of a message that has no id yet
+        self._children: dict[str, AgentStream] = {}  # by call id
+        self._pending_start: Event | None = None  # the start event of a message that has no id yet
         self._calls = Calls(self.output, self._feed_child, self._interrupt_child)
         self._handlers: Mapping[str, Handler] = {
             "start": self._start,
@@ -105,7 +105,7 @@ class AgentStream:
         return handler is not None and is_object(event.payload) and handler(event)
 
     def _keep_whole(self, event: Event) -> None:
-        """Write an event as data."""
+        """Emit an event as data."""
         if event.payload is None:
             members = [key for key in event.envelope if key not in COMMON_MEMBERS]
             self.output.data(event.type, {key: event.envelope.pop(key) for key in members})
@@ -115,7 +115,7 @@ class AgentStream:
         event.envelope.pop("payload", None)
 
     def _keep_pending_start(self) -> None:
-        """Keep the members of the start of a message once it is known whether the message has an id."""
+        """Keep the members of the start event, once the message has an id or cannot get one."""
         if self._pending_start is not None:
             self.output.keep_rest(self._pending_start)
             self._pending_start = None
@@ -129,7 +129,7 @@ class AgentStream:
 
     def _feed_child(self, call_id: str, raw: Json, where: str) -> bool:
         """Decode an event of the sub-agent of a call. Returns whether it is an event."""
-        if not is_event(raw) or len(self.output.path) >= DEEPEST:
+        if not is_event(raw) or len(self.output.path) >= MAX_DEPTH:
             return False
         child = self._children.get(call_id)
         if child is None:
@@ -143,7 +143,7 @@ class AgentStream:
             self._children[call_id].interrupt()
 
     def interrupt(self) -> None:
-        """End the texts and calls that are open, here and in sub-agents."""
+        """End the open texts and calls of this agent and its sub-agents."""
         for child in self._children.values():
             child.interrupt()
         self.output.end_blocks()
@@ -165,11 +165,11 @@ class AgentStream:
     def _begin(self, event: Event) -> bool:
         """Begin the message that an event names, or the next one if the last has ended."""
         message_id: str | None = event.take("messageId", str)
-        is_over = self.output.count > 0 and not self.output.is_open
+        has_ended = self.output.count > 0 and not self.output.is_open
         is_current = self.output.is_open and self.output.message_id == message_id
-        if is_over or (message_id is not None and not is_current):
+        if has_ended or (message_id is not None and not is_current):
             self.output.begin(message_id)
-        return message_id is not None or is_over
+        return message_id is not None or has_ended
 
     def _step_finish(self, event: Event) -> bool:
         event.drop({"messageId": self.output.message_id})
@@ -311,7 +311,7 @@ class AgentStream:
         return True
 
     def _object(self, event: Event) -> bool:
-        """Emit an object that is generated in pieces. Each event has all of it so far."""
+        """Emit an object that is generated in pieces. Each event has the whole object so far."""
         holder = event.rest if "object" in event.rest else event.envelope
         if "object" not in holder:
             return False
@@ -343,7 +343,7 @@ def is_event(value: Json) -> bool:
 
 
 def usage_of(raw: JsonObject) -> Json:
-    """Return a usage as metadata has it."""
+    """Return a usage in the form of message metadata."""
     return to_json(ai_sdk_usage(raw))
 
 
@@ -379,7 +379,7 @@ def _steering_parts(contents: Json) -> Sequence[TextPart | FilePart] | None:
         _steering_parts(item) if is_object(item) and "role" in item else _steering_part(item)
         for item in contents
     ]
-    return None if None in found else [part for some in found if some is not None for part in some]
+    return None if None in found else [part for parts in found if parts is not None for part in parts]
 
 
 def _steering_part(item: Json) -> Sequence[TextPart | FilePart] | None:

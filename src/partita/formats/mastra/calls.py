@@ -1,7 +1,7 @@
 """Tool invocations ↔ tool calls, and the calls that wait for a user.
 
-Since 2026-04 an invocation has the state of a waiting call. Before that, only the metadata of the message had
-it, which still has it: https://github.com/mastra-ai/mastra/issues/9745
+Since 2026-04 the state of an invocation shows whether its call waits. Before that, only the metadata of the
+message showed it, as it still does: https://github.com/mastra-ai/mastra/issues/9745
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -33,19 +33,19 @@ from partita.types.value import Extra, keep_fields
 from .notes import members_of, part_notes, unknown_members, with_part_notes
 from .wire import NAME, OPEN_STATES, STATES, Invocation, ToolInvocation
 
-WRITTEN_STATES: Final = {ours: state for state, ours in STATES.items()}
+WRITTEN_STATES: Final = {state: name for name, state in STATES.items()}
 
 WAITING: Final = ("pendingToolApprovals", "requireApprovalMetadata", "suspendedTools")
-"""Members of a message's metadata that name waiting calls. The second is of networks."""
+"""Members of a message's metadata that list waiting calls. Only networks write the second one."""
 
 SUSPENSION: Final = ("type", "suspendPayload", "resumeSchema")
 """Members of a suspended call that are shown to the user."""
 
-BESIDE: Final = "part:"
-"""The prefix of an unknown member of a part around an invocation or a source."""
+OUTER: Final = "part:"
+"""The prefix of unknown members of the part that contains an invocation or a source."""
 
 # Notes about calls
-FAILED_RESULT: Final = "failedResult"  # a failure is a result with `isError`
+FAILED_RESULT: Final = "failedResult"  # the failure was a result with `isError`
 UNLISTED: Final = "unlisted"  # the call is not in the parts
 
 _APPROVAL: Final[Codec[Approval]] = Codec(Approval)
@@ -68,24 +68,24 @@ def read_call(block: ToolInvocation, waiting: Mapping[str, Approval]) -> ToolCal
     `waiting`: approvals by call id.
     """
     call = block.tool_invocation
-    stated: Json = call.state if call.state is not UNSET else (call.extra or {}).get("state")
-    # Some rows have no state, or an older state than the result beside it (seen in recordings).
-    if stated is None or (stated in OPEN_STATES and call.result is not UNSET):
-        stated = _implied_state(call)
-    if not isinstance(stated, str) or stated not in STATES:
+    state_name: Json = call.state if call.state is not UNSET else (call.extra or {}).get("state")
+    # Some rows have no state, or a state that is older than their result (seen in recordings).
+    if state_name is None or (state_name in OPEN_STATES and call.result is not UNSET):
+        state_name = _implied_state(call)
+    if not isinstance(state_name, str) or state_name not in STATES:
         return None
-    state, output = STATES[stated], None
+    state, output = STATES[state_name], None
     metadata: JsonObject | None = block.provider_metadata or None
-    if stated == "result" and call.result is not UNSET:
+    if state_name == "result" and call.result is not UNSET:
         output = read_tool_text("failed" if call.is_error is True else "success", call.result)
         if call.is_error is True:
             state, metadata = "output-error", add_notes(metadata, NAME, {FAILED_RESULT: True})
-    elif stated == "output-error" and call.error_text is not UNSET:
+    elif state_name == "output-error" and call.error_text is not UNSET:
         output = ErrorTextOutput(call.error_text)
     approval = _read_approval(call.approval)
     if state == "input-available" and approval is None and call.tool_call_id in waiting:
         state, approval = "approval-requested", waiting[call.tool_call_id]
-    beside = {BESIDE + name: value for name, value in unknown_members(block).items()}
+    outer = {OUTER + name: value for name, value in unknown_members(block).items()}
     return ToolCallPart(
         call.tool_call_id,
         call.tool_name,
@@ -100,7 +100,7 @@ def read_call(block: ToolInvocation, waiting: Mapping[str, Approval]) -> ToolCal
         call_provider_metadata=metadata,
         result_provider_metadata=or_none(block.result_provider_metadata),
         tool_metadata=or_none(block.tool_metadata),
-        extra=keep_fields({**unknown_members(call), **beside}, ToolCallPart),
+        extra=keep_fields({**unknown_members(call), **outer}, ToolCallPart),
     )
 
 
@@ -132,17 +132,17 @@ def write_call(part: ToolCallPart) -> ToolInvocation:
     )
     if part.output is not None:
         call = _write_output(call, part, part.output)
-    inside = members_of(part)
-    beside = {name[len(BESIDE) :]: inside.pop(name) for name in list(inside) if name.startswith(BESIDE)}
+    inner = members_of(part)
+    outer = {name[len(OUTER) :]: inner.pop(name) for name in list(inner) if name.startswith(OUTER)}
     return ToolInvocation(
-        tool_invocation=replace(call, extra=Extra(inside) if inside else None),
+        tool_invocation=replace(call, extra=Extra(inner) if inner else None),
         provider_executed=or_unset(part.provider_executed),
         title=or_unset(part.title),
         preliminary=or_unset(part.preliminary),
         provider_metadata=or_unset(without_notes(part.call_provider_metadata, NAME)),
         result_provider_metadata=or_unset(part.result_provider_metadata),
         tool_metadata=or_unset(part.tool_metadata),
-        extra=Extra(beside) if beside else None,
+        extra=Extra(outer) if outer else None,
     )
 
 
@@ -187,7 +187,7 @@ def _waiting_entries(metadata: Json) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _requested(call_id: str, entry: JsonObject) -> Approval:
-    """Return the approval that clients of AI SDK 6 receive from Mastra: its id consists of run and call."""
+    """Return the approval that Mastra sends to clients of AI SDK 6: its id consists of run and call."""
     run_id = entry.get("runId")
     id_ = f"{run_id}::{call_id}" if isinstance(run_id, str) else call_id
     shown = {key: entry[key] for key in SUSPENSION if key in entry}
@@ -195,9 +195,9 @@ def _requested(call_id: str, entry: JsonObject) -> Approval:
 
 
 def waiting_parts(metadata: Json, *, of_network: bool) -> Iterator[ToolCallPart]:
-    """Yield the calls that wait by the metadata: those inside a network execution, or the others.
+    """Yield the calls that wait according to the metadata: those in a network execution, or all others.
 
-    A suspended agent or workflow of a network is not a call inside its execution.
+    A suspended agent or workflow of a network is not a call of its execution.
     """
     waiting = waiting_calls(metadata)
     is_network = is_object(metadata) and metadata.get("mode") == "network"

@@ -3,10 +3,10 @@
 V2 is the form that Mastra stores and its API returns today, V1 the form before the middle of 2025. A table
 may have both. A row of the table is written as a message of the API: with `threadId`, its content an object.
 
-There are more files than in other formats, because a message may have one value in several forms: `wire` and
-`parts` (parts), `calls` (tool invocations, waiting calls), `mirrors` (members that repeat parts), `rows` (the
-members of a message besides its content), `v2` and `v1` (messages), `stored` (lists of both), `notes`
-(everything canonical values do not have), `network` and `network_payload` (executions of networks). Streams:
+There are more modules than in other formats, because a message may have one value in several forms: `wire`
+and `parts` (parts), `calls` (tool invocations, waiting calls), `mirrors` (members that repeat parts), `rows`
+(the members of a message besides its content), `v2` and `v1` (messages), `stored` (lists of both), `notes`
+(values without a canonical field), `network` and `network_payload` (executions of networks). Streams:
 `stream` (decoder), `agent_stream` and `network_stream` (events), `stream_calls` (tool calls), `stream_output`
 (messages).
 """
@@ -41,7 +41,7 @@ REPORT_V1: Final = Report(CORE, NO_PLACE, REASONS)
 
 
 class _Reader:
-    """Reads stored messages, and reads the JSON that networks store in texts."""
+    """Reads stored messages, and the JSON that networks store in texts."""
 
     def __init__(self, payload: Json, *, is_v1: bool = False) -> None:
         raws = payload if is_array(payload) else [payload]
@@ -57,14 +57,16 @@ class _Reader:
         """Return messages and parts by position, without texts that were read as JSON of a network."""
         positions = self.stored.positions()
         changed = {
-            place: (message, better)
+            place: (message, with_network)
             for place, message in positions.items()
-            if len(place) == 1 and (better := structured(message)) is not None
+            if len(place) == 1 and (with_network := structured(message)) is not None
         }
-        gone = {id(part) for before, _ in changed.values() for part in before.parts}
-        gone -= {id(part) for _, after in changed.values() for part in after.parts}
-        left: dict[Position, Any] = {place: one for place, one in positions.items() if id(one) not in gone}
-        return left | {place: after for place, (_, after) in changed.items()}
+        replaced = {id(part) for before, _ in changed.values() for part in before.parts}
+        replaced -= {id(part) for _, after in changed.values() for part in after.parts}
+        kept: dict[Position, Any] = {
+            place: one for place, one in positions.items() if id(one) not in replaced
+        }
+        return kept | {place: after for place, (_, after) in changed.items()}
 
 
 @conversion_errors()
@@ -76,8 +78,7 @@ def load(payload: Json) -> Loaded:
 def dump(messages: Sequence[Message], network: NetworkForm | None = None) -> Dumped:
     """Write messages as the list that Mastra's memory accepts and returns.
 
-    `network`: how network executions are written: as a `part`, in a `field`, as a `string`, or `both` (the
-    field and the string).
+    `network`: the form of network executions: a `part`, a `field`, a `string`, or `both` field and string.
     """
     check_form(network)
     record = Record()

@@ -27,19 +27,19 @@ MIRRORS: Final = frozenset({"toolInvocations", "reasoning"})
 ATTACHMENTS: Final = "experimental_attachments"
 
 # Notes about files
-ATTACHMENT: Final = "attachment"  # an attachment and not a part, at this position
-ATTACHED: Final = "attached"  # also an attachment, at this position and with these members
+ATTACHMENT: Final = "attachment"  # the file is an attachment and not a part, at this position
+ATTACHED: Final = "attached"  # the file is also an attachment, at this position and with these members
 
 
-def whole_parts(parts: Sequence[Json], content: JsonObject) -> list[Json]:
-    """Return the parts of a content, completed from the mirrors."""
+def complete_parts(parts: Sequence[Json], content: JsonObject) -> list[Json]:
+    """Return the parts of a content, with missing values from the mirrors."""
     if MIRRORS.isdisjoint(content):
         return list(parts)
-    return [_whole(part, parts, content) for part in parts]
+    return [_complete(part, parts, content) for part in parts]
 
 
 def parts_of_mirrors(content: JsonObject, role: str) -> list[Json]:
-    """Return the parts that AI SDK 4 makes of a message without parts: of its calls, reasoning and text."""
+    """Return the parts of a message without parts, from its calls, reasoning and text, as AI SDK 4 does."""
     text = content.get("content")
     members = {name: item for name, item in content.items() if name in MIRRORS}
     return raw_parts({**members, "content": text if isinstance(text, str) else None}, role)
@@ -49,27 +49,27 @@ def take_mirrors(content: JsonObject, parts: Sequence[Json]) -> JsonObject:
     """Remove the mirrors that repeat the parts, and return a note about them."""
     note: JsonObject = {}
     if not MIRRORS.isdisjoint(content):
-        for name, ways in _repetitions(parts).items():
-            for way, repeated in ways.items():
+        for name, forms in _repetitions(parts).items():
+            for form, repeated in forms.items():
                 if name in content and same_json(in_order(content[name]), in_order(repeated)):
                     del content[name]
-                    note[name] = way
+                    note[name] = form
     return note
 
 
 def write_mirrors(parts: Sequence[Json], note: JsonObject) -> JsonObject:
-    """Return the mirrors that a note is about."""
+    """Return the mirrors that a note describes."""
     if not note:
         return {}
     return {
-        name: ways[way]
-        for name, ways in _repetitions(parts).items()
-        if isinstance(way := note.get(name), str) and way in ways
+        name: forms[form]
+        for name, forms in _repetitions(parts).items()
+        if isinstance(form := note.get(name), str) and form in forms
     }
 
 
 def _repetitions(parts: Sequence[Json]) -> Mapping[str, Mapping[str, Json]]:
-    """Return the contents of mirrors of these parts by name, in all forms that were seen in recordings."""
+    """Return the mirrors of these parts by name, in all forms that were seen in recordings."""
     calls = [
         part["toolInvocation"] for part in _of_type(parts, "tool-invocation") if "toolInvocation" in part
     ]
@@ -85,10 +85,10 @@ def _of_type(parts: Sequence[Json], type_: str) -> Iterator[JsonObject]:
     return (part for part in parts if is_object(part) and part.get("type") == type_)
 
 
-def _whole(part: Json, parts: Sequence[Json], content: JsonObject) -> Json:
+def _complete(part: Json, parts: Sequence[Json], content: JsonObject) -> Json:
     match part:
         case {"type": "tool-invocation", "toolInvocation": call} if is_object(call):
-            return {**part, "toolInvocation": _whole_call(call, content.get("toolInvocations"))}
+            return {**part, "toolInvocation": _complete_call(call, content.get("toolInvocations"))}
         case {"type": "reasoning"}:
             text = content.get("reasoning")
             is_only = len(list(_of_type(parts, "reasoning"))) == 1
@@ -98,7 +98,7 @@ def _whole(part: Json, parts: Sequence[Json], content: JsonObject) -> Json:
             return part
 
 
-def _whole_call(call: JsonObject, mirror: Json) -> JsonObject:
+def _complete_call(call: JsonObject, mirror: Json) -> JsonObject:
     """Return a call with the arguments and the result that only its mirror has."""
     for other in mirror if is_array(mirror) else []:
         if is_object(other) and other.get("toolCallId") == call.get("toolCallId"):
@@ -112,7 +112,7 @@ def _whole_call(call: JsonObject, mirror: Json) -> JsonObject:
 
 
 def _has_reasoning(part: JsonObject) -> bool:
-    """Whether a reasoning has a text of its own, or redacted data."""
+    """Whether reasoning has a text or redacted data."""
     details: Json = part.get("details")
     pieces = details if is_array(details) else []
     has_details = any(is_object(piece) and (piece.get("text") or piece.get("data")) for piece in pieces)
@@ -196,7 +196,7 @@ def write_attachments(parts: Sequence[Any], left: Json) -> Json:
 
 
 def position_of(noted: Json) -> int:
-    """Return a noted position, or that of the end if it is invalid."""
+    """Return a noted position, or a position at the end if it is invalid."""
     return noted if type(noted) is int and noted >= 0 else sys.maxsize
 
 

@@ -7,11 +7,10 @@ https://github.com/mastra-ai/mastra, https://github.com/mastra-ai/mastra/issues/
 https://github.com/mastra-ai/mastra/issues/13106
 
 - An execution becomes `network_execution`. A second one in the same message, which Mastra writes when it
-  joins
-  messages, becomes a `network-execution` data part.
-- A decision of the router becomes a `network-routing` data part; a message of nothing else is an internal
+  joins messages, becomes a `network-execution` data part.
+- A decision of the router becomes a `network-routing` data part. A message with nothing else is an internal
   event.
-- The feedback of a check, which only its metadata identifies, is internal.
+- The feedback of a check is an internal message. Only its metadata identifies it.
 
 Nothing of the JSON is lost: unknown members go to `extra`, and notes describe its original form.
 """
@@ -48,14 +47,14 @@ ROUTING: Final = "network-routing"
 """The names of data parts."""
 
 FIELD: Final = f"{FOREIGN}{MEMBER}"
-"""The member of a content for executions, kept in `extra`. Mastra planned it and never wrote it."""
+"""The member of a content for executions, in `extra`. Mastra planned it, but never wrote it."""
 
 FEEDBACK: Final = ("completionResult", "isTaskCompleteResult")
 """Metadata of messages in which a check reports whether the task is complete."""
 
 # Notes about contents
-NETWORK: Final = "network"  # where the execution was
-TEXT: Final = "text"  # which text the content repeated: the index of a part, or all of them as lines
+NETWORK: Final = "network"  # the position of the execution
+TEXT: Final = "text"  # the text that `content` repeated: the index of a part, or `lines` for all texts
 
 
 def execution_of(payload: JsonObject) -> NetworkExecution | None:
@@ -68,7 +67,7 @@ def execution_of(payload: JsonObject) -> NetworkExecution | None:
 
 
 def structured(message: Message) -> Message | None:
-    """Return the message with the JSON in its texts as an execution or data; `None` if it has none."""
+    """Return the message with the JSON in its texts as an execution or data, or `None` if it has none."""
     if not isinstance(message, AssistantMessage):
         return None
     result = _with_structure(message)
@@ -106,7 +105,7 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
 
 
 def is_same(execution: NetworkExecution, other: NetworkExecution) -> bool:
-    """Whether two executions are the same one in two forms."""
+    """Whether two executions are the same execution in two forms."""
     return _identity(execution) == _identity(other)
 
 
@@ -140,7 +139,7 @@ def _read_part(part: AssistantPart) -> NetworkExecution | JsonObject | None:
 
 
 def _payload(text: str) -> JsonObject | None:
-    """Parse a text that is a whole JSON object. JSON that is cut off is text."""
+    """Parse a text that is a whole JSON object. Incomplete JSON is text."""
     if not text.lstrip().startswith("{"):
         return None
     try:

@@ -1,15 +1,15 @@
 """Network executions as the JSON objects that Mastra stores in V2 messages ↔ `NetworkExecution`.
 
-The object is JSON in a text, or in the member `networkExecution`, which Mastra planned and never wrote. Its
+The object is JSON in a text, or in the member `networkExecution`, which Mastra planned, but never wrote. Its
 form over time (https://github.com/mastra-ai/mastra/commits/main/packages/core/src/loop/network):
 
     2025-09-10   resourceType, resourceId; a tool has args, result and toolCallId directly in the object
-    2025-09-25   primitiveType, primitiveId, input; everything that was returned is in finalResult
+    2025-09-25   primitiveType, primitiveId, input; the whole result is in finalResult
     2025-12-16   no toolCalls in finalResult: the calls are only in its messages
 
 The result is the text and the messages of an agent, the run of a workflow, or the output of a tool. Calls are
 read from the messages, then from `toolCalls`, whose raw form is always kept. A call that is in both is read
-once, with the output that either has.
+once, with the output from either.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,21 +47,21 @@ SIGNS: Final[Mapping[PrimitiveType, frozenset[str]]] = {
     "agent": frozenset({"text", "messages", "toolCalls"}),
     "tool": frozenset({"result", "toolCallId"}),
 }
-"""Members of a result that only one type of primitive has, for objects that do not name the type."""
+"""Members of a result that only one type of primitive has, for objects without the type."""
 
 INTERRUPTIONS: Final[tuple[Interruption, ...]] = get_args(Interruption)
 
 FLAT: Final = ("result", "toolCallId")
-"""Members of a result that the first tools had directly in the object."""
+"""Members of a result that were directly in the object in the first version."""
 
 NetworkForm: TypeAlias = Literal["part", "field", "string", "both"]
-"""`part`: a `dynamic-tool` part. `field`: `content.networkExecution`, beside the text of the result.
-`string`: JSON in a text part, for older readers. `both`: that and the field."""
+"""`part`: a `dynamic-tool` part. `field`: `content.networkExecution`, and the text of the result.
+`string`: JSON in a text part, for older readers. `both`: the string and the field."""
 
 FIELD: Final = "networkExecution"
 
 LEGACY_NETWORK: Final = "legacyNetwork"
-"""The member of a message's metadata by which its network execution is also written as a JSON string."""
+"""The member of a message's metadata that requests its network execution as a JSON string, too."""
 
 ReadRows: TypeAlias = Callable[[Sequence[Json]], tuple[Sequence[Message], bool]]
 """Reads stored messages. Returns the messages, and whether nothing of them is lost."""
@@ -71,7 +71,7 @@ WriteRows: TypeAlias = Callable[[Message], Sequence[JsonObject]]
 
 
 class Names(NamedTuple):
-    """The names of the members that identify what was run."""
+    """The names of the members with the type and the id of the primitive."""
 
     type: str
     id: str
@@ -95,7 +95,7 @@ def names_of(payload: JsonObject) -> tuple[str, Names]:
 
 
 def read_payload(payload: JsonObject, read_rows: ReadRows) -> NetworkExecution | None:
-    """Return the execution of an object, or `None` if the object does not imply what was run."""
+    """Return the execution of an object, or `None` if it does not imply the type of the primitive."""
     generation, names = names_of(payload)
     rest = {key: item for key, item in payload.items() if key != "isNetwork"}
     note: JsonObject = {} if generation == "primitive" else {"names": generation}
@@ -126,12 +126,12 @@ def _take_body(rest: JsonObject, note: JsonObject) -> JsonObject | None:
     return flat or None
 
 
-def _primitive(stated: Json, body: JsonObject) -> PrimitiveType | None:
-    """Return the type of what was run. A body with a `runResult` is a workflow (seen in recordings)."""
+def _primitive(name: Json, body: JsonObject) -> PrimitiveType | None:
+    """Return the type of the primitive. A body with a `runResult` is a workflow (seen in recordings)."""
     if "runResult" in body:
         return "workflow"
     for type_ in PRIMITIVES:
-        if type_ == stated:
+        if type_ == name:
             return type_
     return next((type_ for type_, signs in SIGNS.items() if signs & body.keys()), None)
 
@@ -153,7 +153,7 @@ def _read_result(body: JsonObject, type_: PrimitiveType, read_rows: ReadRows) ->
 
 
 def _failure(body: JsonObject, run: Json) -> str | None:
-    """Return why a workflow failed, by the state of its run."""
+    """Return the error of a failed workflow, by the state of its run."""
     if body.get("runSuccess") is not False and not (is_object(run) and run.get("status") == "failed"):
         return None
     error: Json = run.get("error") if is_object(run) else None
@@ -240,7 +240,7 @@ def check_form(form: str | None) -> None:
 
 
 def form_of(message: Message, form: NetworkForm | None) -> NetworkForm:
-    """Return the form in which an execution is written: the argument, or that of the metadata."""
+    """Return the form in which an execution is written: the given one, or that of the metadata."""
     if form is not None:
         return form
     metadata: Json = message.content.metadata
@@ -262,7 +262,7 @@ def add_network(
 
 
 def network_string(message_id: str, execution: NetworkExecution) -> str:
-    """Return the text for older readers. Its nested messages are V1, as in Mastra's own."""
+    """Return the text for older readers. Nested messages are V1, as in texts that Mastra writes."""
     return dumps(write_payload(message_id, execution, _v1_rows)).decode()
 
 
@@ -309,7 +309,7 @@ def _write_call(call: ToolCallPart) -> JsonObject:
 
 
 def _v1_rows(message: Message) -> Sequence[JsonObject]:
-    """Return a message as V1 messages, in which a network execution is JSON in a text again."""
+    """Return a message as V1 messages, with a network execution as JSON in a text."""
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
         text = TextPart(network_string(message.id, message.content.network_execution))
         content = replace(message.content, parts=(*message.parts, text), network_execution=None, content=None)

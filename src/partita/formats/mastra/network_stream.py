@@ -1,7 +1,7 @@
 """Events of a network → chunks: each run of an agent, a workflow or a tool is a message with its execution.
 
-The messages of the run are nested under the execution. Each turn of the router is a message of its own: a
-data part with its input and its decision, and its response if it gives one. Chunk types:
+The messages of the run are nested under the execution. Each turn of the router is a separate message: a data
+part with its input and its decision, and its response, if there is one. Chunk types:
 packages/core/src/stream/types.ts in https://github.com/mastra-ai/mastra
 """
 
@@ -38,7 +38,7 @@ class NetworkStream:
     def __init__(self, stream: AgentStream) -> None:
         self._output = stream.output
         self._run: AgentStream | None = None
-        self._known: JsonObject = {}  # the members of the start of the run
+        self._known: JsonObject = {}  # the members of the start event of the run
         self._router_input: JsonObject | None = None
         self._routing = ""  # the id of the router's turn
         self._is_run = False  # whether the current message is a run
@@ -110,7 +110,7 @@ class NetworkStream:
         return True
 
     def _text_start(self, event: Event) -> bool:
-        """A text starts. Often no delta follows."""
+        """Handle the start of a text. Often no delta follows."""
         event.drop({"runId": self._routing})
         return True
 
@@ -204,8 +204,8 @@ class NetworkStream:
 
 
 def _primitive(type_: str) -> PrimitiveType:
-    stated = type_.partition("-execution-")[0]
-    return next(primitive for primitive in PRIMITIVES if primitive == stated)
+    name = type_.partition("-execution-")[0]
+    return next(primitive for primitive in PRIMITIVES if primitive == name)
 
 
 def _input(type_: PrimitiveType, known: JsonObject) -> tuple[Any, frozenset[str]]:

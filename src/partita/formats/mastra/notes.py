@@ -1,4 +1,4 @@
-"""Notes about Mastra's messages: everything that canonical values have no field for.
+"""Notes about Mastra's messages: values that have no canonical field.
 
 Unknown members are `extra` members of canonical values. The original form of a value is a note, in provider
 metadata, or in `extra` of values without provider metadata.
@@ -17,13 +17,13 @@ from partita.types.value import Extra, Value, keep_fields, kept_fields, wire_nam
 
 from .wire import NAME
 
-OURS: Final = "mastra:"
+NOTE_PREFIX: Final = "mastra:"
 """The prefix of notes in `extra`."""
 
-NOTE: Final = f"{OURS}note"
+NOTE: Final = f"{NOTE_PREFIX}note"
 """The member of `extra` with the notes about a network execution, or its result.
 
-Older versions also had such notes about messages and parts. They are not written back.
+Older versions also wrote such notes about messages and parts. They are not written back.
 """
 
 ValueT = TypeVar("ValueT", bound=Value)
@@ -52,7 +52,7 @@ def members_of(value: Value) -> JsonObject:
     """Return the unknown members of a value by their names on the wire, without notes."""
     if not value.extra:
         return {}
-    return {name: one for name, one in kept_fields(value.extra).items() if not name.startswith(OURS)}
+    return {name: one for name, one in kept_fields(value.extra).items() if not name.startswith(NOTE_PREFIX)}
 
 
 def metadata_field(part: Any) -> str:
@@ -72,7 +72,7 @@ def with_part_notes(part: Any, more: JsonObject) -> Any:
 
 
 def strip_notes(message: Message) -> Message:
-    """Return a message without notes, also in messages of sub-agents, for readers of other formats."""
+    """Return a message and the messages of its sub-agents without notes, for readers of other formats."""
     content: Any = _without_notes(message.content)
     changes: dict[str, Any] = {"parts": tuple(map(_strip_part, content.parts))}
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
@@ -97,8 +97,8 @@ def _strip_network(execution: NetworkExecution) -> NetworkExecution:
 
 def _without_notes(value: ValueT) -> ValueT:
     changes: dict[str, Any] = {}
-    if value.extra and any(name.startswith(OURS) for name in value.extra):
-        left = {name: one for name, one in value.extra.items() if not name.startswith(OURS)}
+    if value.extra and any(name.startswith(NOTE_PREFIX) for name in value.extra):
+        left = {name: one for name, one in value.extra.items() if not name.startswith(NOTE_PREFIX)}
         changes["extra"] = Extra(left) if left else None
     field = metadata_field(value)
     metadata = getattr(value, field, None)

@@ -2,7 +2,7 @@
 
 The functions `read_x` and `write_x` convert the meaning of a part of AI SDK 4. Everything that
 `write(read(part))` does not return is kept as a note and put back on write. All other parts have the
-canonical form, and are read so; a part that cannot be read is kept whole as a `ForeignPart`.
+canonical form; a part that cannot be read is kept whole as a `ForeignPart`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ from partita.types.parts import (
 from partita.types.tool_results import state_after
 from partita.types.value import Extra, keep_fields
 
-from .calls import BESIDE, or_none, or_unset, read_call, write_call
+from .calls import OUTER, or_none, or_unset, read_call, write_call
 from .notes import members_of, part_notes, unknown_members, with_part_notes
 from .wire import (
     BLOCK,
@@ -67,16 +67,16 @@ BLOCKS: Final[Mapping[str, frozenset[str]]] = {
 FLAT: Final[Mapping[str, str]] = {"tool-invocation": "toolInvocation", "source": "source", "data": "name"}
 """Types of parts whose members were directly in the part in older canonical messages.
 
-The values are the members that parts of Mastra have, and those do not.
+The values are the members that only parts of Mastra have.
 """
 
 OWN: Final = frozenset({FOREIGN, UI})
-"""The formats of foreign parts that are written as they were."""
+"""The formats of foreign parts that are written unchanged."""
 
 DATA: Final = "data-"
 
 # Notes about parts
-CONTINUES: Final = "continues"  # the reasoning is another detail of the part before
+CONTINUES: Final = "continues"  # the reasoning is a further detail of the previous part
 MEDIA: Final = "media"  # the members of a file that have its media type and its address
 DATA_URL: Final = "dataUrl"  # data in base64 are in a data URL
 
@@ -175,7 +175,7 @@ def write_part(group: Sequence[Part]) -> Json:
 
 
 def _write_block(group: Sequence[Any]) -> Block | None:
-    """Return the part of AI SDK 4, or `None` if it has none for it."""
+    """Return the part of AI SDK 4, or `None` if no such part can hold it."""
     match group[0]:
         case ToolCallPart() as part if not part.dynamic and not part.children:
             return write_call(part)
@@ -202,8 +202,8 @@ def _write_other(part: Any) -> Json:
             return to_json(part)
         case _:
             pass
-    bare = replace(part, extra=None, provider_metadata=without_notes(part.provider_metadata, NAME))
-    written: JsonObject = to_json(bare)
+    plain = replace(part, extra=None, provider_metadata=without_notes(part.provider_metadata, NAME))
+    written: JsonObject = to_json(plain)
     if isinstance(part, DataPart):
         del written["name"]
         written["type"] = f"{DATA}{part.name}"
@@ -214,12 +214,11 @@ def _write_other(part: Any) -> Json:
 
 
 def _write_dynamic(part: ToolCallPart) -> JsonObject:
-    """Write a call as a UI part: an invocation has no place for the messages of a sub-agent."""
+    """Write a call as a UI part: an invocation cannot have the messages of a sub-agent."""
     metadata = without_notes(part.call_provider_metadata, NAME)
-    bare = replace(part, extra=None, call_provider_metadata=metadata)
-    written: Json = write_ui_part(bare)
-    beside = {name.removeprefix(BESIDE): value for name, value in members_of(part).items()}
-    return {**beside, **written, "type": "dynamic-tool", "toolName": part.name}
+    written: Json = write_ui_part(replace(part, extra=None, call_provider_metadata=metadata))
+    outer = {name.removeprefix(OUTER): value for name, value in members_of(part).items()}
+    return {**outer, **written, "type": "dynamic-tool", "toolName": part.name}
 
 
 def _as_call(part: ToolResultPart) -> ToolCallPart:
@@ -331,10 +330,10 @@ def read_file(block: File) -> FilePart | None:
 
 
 def write_file(part: FilePart | ImagePart) -> File:
-    """Write a file with the names it was read with, or those of version 4."""
+    """Write a file with the member names that it was read with, or those of version 4."""
     if isinstance(part, ImagePart):
         media_type: str = part.media_type or ANY_IMAGE
-        filename, address = part.name, _bare_data(part, media_type)
+        filename, address = part.name, _address_in_base64(part, media_type)
     else:
         media_type, filename, address = part.media_type, part.filename, file_address(part)
     media, where = file_members(part)
@@ -362,11 +361,11 @@ def file_address(part: FilePart) -> str:
     """Return the address of a file: its id at a provider, data in base64, or its URL."""
     if not part.url and part.provider_reference:
         return next(iter(part.provider_reference.values()))
-    return _bare_data(part, part.media_type)
+    return _address_in_base64(part, part.media_type)
 
 
-def _bare_data(part: FilePart | ImagePart, media_type: str) -> str:
-    """Return the data of a data URL in base64, as version 4 has data, or any other URL as it is."""
+def _address_in_base64(part: FilePart | ImagePart, media_type: str) -> str:
+    """Return the data of a data URL in base64, as in version 4, or any other URL as it is."""
     if part_notes(part).get(DATA_URL) is True:
         return part.url
     data = part.url.removeprefix(data_url("", media_type))
@@ -381,21 +380,21 @@ def read_source(block: Source) -> SourceUrlPart:
     """Return the part of a web page. Its provider metadata is in the source, in the part, or in both."""
     source = block.source
     metadata = source.provider_metadata or block.provider_metadata or None
-    beside = {BESIDE + name: value for name, value in unknown_members(block).items()}
-    extra = keep_fields({**unknown_members(source), **beside}, SourceUrlPart)
+    outer = {OUTER + name: value for name, value in unknown_members(block).items()}
+    extra = keep_fields({**unknown_members(source), **outer}, SourceUrlPart)
     title = or_none(source.title)
     return SourceUrlPart(source.id, source.url, title, provider_metadata=metadata, extra=extra)
 
 
 def write_source(part: SourceUrlPart) -> Source:
     """Write the source of a web page."""
-    inside = members_of(part)
-    beside = {name[len(BESIDE) :]: inside.pop(name) for name in list(inside) if name.startswith(BESIDE)}
+    inner = members_of(part)
+    outer = {name[len(OUTER) :]: inner.pop(name) for name in list(inner) if name.startswith(OUTER)}
     source = UrlSource(
         id=part.source_id,
         url=part.url,
         title=or_unset(part.title),
         provider_metadata=or_unset(without_notes(part.provider_metadata, NAME)),
-        extra=Extra(inside) if inside else None,
+        extra=Extra(inner) if inner else None,
     )
-    return Source(source=source, extra=Extra(beside) if beside else None)
+    return Source(source=source, extra=Extra(outer) if outer else None)

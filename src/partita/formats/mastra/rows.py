@@ -1,6 +1,6 @@
 """The members of stored messages besides their content: as in Mastra's API, and as in rows of its table.
 
-A row of `mastra_messages` has `thread_id` beside `resourceId`, a content that is JSON in a text column, and
+A row of `mastra_messages` has `thread_id` and `resourceId`, a content that is JSON in a text column, and
 times as the database writes them: `createMessagesTable` in https://github.com/mastra-ai/mastra, stores/pg
 """
 
@@ -27,7 +27,7 @@ NAMES: Final[Mapping[str, Sequence[str]]] = {
 """The names of a member in messages and in rows. `resource_id` is in tables of other stores than Postgres."""
 
 TIMES: Final = ("createdAt", "createdAtZ")
-"""The member of Postgres tables with the time again, with a zone."""
+"""The members with the time. The second, in Postgres tables, has a zone."""
 
 USER_SIGNAL: Final = "user"
 """The type of signals that a user sends. Other signals are for the agent."""
@@ -36,7 +36,7 @@ DAMAGED: Final = "it is JSON that was cut off, and kept as text"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECONDS: Final = re.compile(r"-?\d{11,}")
-_BEGINS_LIKE_V2: Final = re.compile(
+_V2_START: Final = re.compile(
     r'\s*\{\s*"(format|parts|content|metadata|toolInvocations|reasoning|experimental_attachments|annotations)"'
 )
 
@@ -67,7 +67,7 @@ def check_row(raw: Json, path: str, roles: Sequence[str]) -> JsonObject:
 
 
 def read_envelope(raw: JsonObject, path: str, index: int) -> Envelope:
-    """Read the fields besides the content. A message without an id is named by its number."""
+    """Read the fields besides the content. A message without an id is named after its number."""
     rest = {key: value for key, value in raw.items() if key not in ("role", "content")}
     id_ = rest.pop("id", f"message-{index + 1}")
     if not isinstance(id_, str):
@@ -112,7 +112,7 @@ def write_envelope(message: Message) -> JsonObject:
 def envelope_members(message: Message) -> JsonObject:
     """Return the other members besides the content.
 
-    A time in another spelling is kept while it is the same.
+    The original text of a time is kept while the time is unchanged.
     """
     members = members_of(message)
     if "createdAt" in members and read_moment(members["createdAt"]) not in (None, message.created_at):
@@ -121,7 +121,7 @@ def envelope_members(message: Message) -> JsonObject:
 
 
 def is_v2(raw: Json) -> bool:
-    """Whether a stored message is V2. Mastra decides by the content, too."""
+    """Whether a stored message is V2. Like Mastra, this decides by the content."""
     return is_object(raw) and _is_v2_content(raw.get("content"))
 
 
@@ -130,14 +130,14 @@ def _is_v2_content(content: Json) -> bool:
 
 
 def parse_content(raw: Json, path: str, losses: list[Loss]) -> Json:
-    """Return a stored message, with its content parsed if that is the JSON of a V2 content."""
+    """Return a stored message, with its content parsed if it is the JSON of a V2 content."""
     text = raw.get("content") if is_object(raw) else None
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return raw
     try:
         content = loads(text)
     except DecodeError as error:
-        if _BEGINS_LIKE_V2.match(text):
+        if _V2_START.match(text):
             why = f"{DAMAGED} ({error.what}, {error.where})"
             losses.append(Loss.of(f"{path}.content", text, why, "changed"))
         return raw

@@ -79,17 +79,17 @@ class StoredReader:
         for is_new, group in groupby(self._rows, lambda row: row.content is not None):
             rows = list(group)
             if is_new:
-                again = [v2.write_back(row.message, row.content) for row in rows if row.content]
+                group_rows = [v2.write_back(row.message, row.content) for row in rows if row.content]
             else:
-                again = v1.write_messages([row.message for row in rows])
-            if len(again) == len(rows):
-                again = [in_row_form(one, row.raw) for one, row in zip(again, rows, strict=True)]
-            written += again
+                group_rows = v1.write_messages([row.message for row in rows])
+            if len(group_rows) == len(rows):
+                group_rows = [in_row_form(one, row.raw) for one, row in zip(group_rows, rows, strict=True)]
+            written += group_rows
         return written
 
 
 def read_rows(raws: Sequence[Json]) -> tuple[Sequence[Message], bool]:
-    """Read stored messages inside a network execution. Returns whether nothing of them is lost, too."""
+    """Read stored messages inside a network execution. Also returns whether they are read without losses."""
     reader = StoredReader(raws, [f"$[{index}]" for index in range(len(raws))])
     is_whole = not reader.losses and not any(json_losses(list(raws), reader.write_back(), "$", ""))
     return reader.messages, is_whole

@@ -1,6 +1,6 @@
 """Streams of Mastra's agents, workflows and networks → chunks and messages.
 
-A stream may contain several messages: each begins with a start that names it. Values without a place in a
+A stream may contain several messages: each begins with a start event with its id. Values without a place in a
 message are in its metadata under `mastra`; unknown events become data.
 """
 
@@ -47,7 +47,7 @@ class MastraStreamDecoder:
         return self._take()
 
     def finish(self) -> list[Chunk]:
-        """Return the chunks that end whatever is open."""
+        """Return the chunks that end everything that is open."""
         self._network.close()
         self._stream.close()
         return self._take()
@@ -75,7 +75,7 @@ def load(payload: Json) -> Loaded:
 
 
 def _completed(message: Message) -> Message:
-    """Return a message as Mastra's rows have it, with calls of a network's run beside its messages.
+    """Return a message as in Mastra's rows, with the calls of a network's run next to its messages.
 
     The usage has its own field, and a decision of the router is an internal event.
     """

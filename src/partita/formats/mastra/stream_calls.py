@@ -1,7 +1,7 @@
 """Tool calls in Mastra's streams: their inputs, approvals and outputs, and the steps of workflows.
 
-A step of a workflow is a call too: its payload is the input, and the messages of an agent in it are nested in
-it. Chunk types: packages/core/src/stream/types.ts in https://github.com/mastra-ai/mastra
+A step of a workflow is a call, too: its payload is the input, and the messages of its agent are nested in it.
+Chunk types: packages/core/src/stream/types.ts in https://github.com/mastra-ai/mastra
 """
 
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ MEMBERS: Final[Mapping[str, tuple[str, type]]] = {
     "dynamic": ("dynamic", bool),
     "title": ("title", str),
 }
-"""Members of a call that chunks have fields for."""
+"""Members of a call, with the fields of chunks and the types for them."""
 
 SHOWN: Final = ("suspendPayload", "resumeSchema")
 """Members of an approval request that are shown to the user."""
@@ -47,7 +47,7 @@ FAILED: Final = ("failed", "error", "tripwire")
 
 
 class Call(Struct):
-    """A call, as far as it was streamed."""
+    """A call, and its state in the stream."""
 
     id: str
     name: str
@@ -168,7 +168,7 @@ class Calls:
         )
 
     def _known(self, event: Event) -> Call | None:
-        """Return the call of an event, which starts now if it has not; `None` if the event names none."""
+        """Return the call of an event, after starting it if necessary; `None` if the event has no call."""
         id_, name, args = event.get("toolCallId"), event.get("toolName"), event.get("args")
         if not isinstance(id_, str):
             return None
@@ -188,7 +188,7 @@ class Calls:
     # Approvals
 
     def _request(self, event: Event) -> bool:
-        """Emit the approval request of a call, for which a user allows it or supplies missing data."""
+        """Emit the approval request of a call: a user allows it, or supplies missing data."""
         call = self._known(event)
         return call is not None and self._request_approval(
             call, event, is_suspended=event.type == "tool-call-suspended"
@@ -325,7 +325,7 @@ class Calls:
         return call
 
     def _step(self, event: Event) -> Call | None:
-        """Return the call of the step of an event. The step starts now if it has not."""
+        """Return the call of the step of an event, after starting the step if necessary."""
         name = event.get("id")
         if not isinstance(name, str):
             return None
@@ -369,7 +369,7 @@ def _take_step_names(event: Event, call: Call) -> None:
 
 
 def _take_fields(event: Event, before: JsonObject) -> JsonObject:
-    """Return the fields of a call besides its input, with those before, without which it is another call."""
+    """Return the fields of a call besides its input, including earlier ones, which do not change."""
     fields = dict(before)
     for name, (field, kind) in MEMBERS.items():
         value = event.get(name)

@@ -32,7 +32,7 @@ NAMESPACE: Final = "mastra"
 
 
 COMMON_MEMBERS: Final = ("runId", "from")
-"""Members of an event that are the same in all events of a message."""
+"""Members that are the same in all events of a message."""
 
 Kind: TypeAlias = Literal["text", "reasoning"]
 BLOCKS: Final[Mapping[Kind, tuple[type[Any], type[Any], type[Any]]]] = {
@@ -59,14 +59,14 @@ class Event:
         return self.rest.get(name)
 
     def take(self, name: str, kind: type[Any]) -> Any:
-        """Remove and return a member of the payload if it has that type; otherwise it stays."""
+        """Remove and return a member of the payload if it has that type; otherwise it remains."""
         value = self.rest.get(name)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             return None
         return self.rest.pop(name)
 
     def take_metadata(self) -> JsonObject | None:
-        """Remove and return the provider metadata of the payload, and that of Mastra's server beside it."""
+        """Remove and return the provider metadata of the payload, and that of Mastra's server next to it."""
         own: JsonObject | None = self.take("providerMetadata", dict)
         metadata: Json = self.envelope.get("metadata")
         if not is_object(metadata) or not is_object(metadata.get(NAMESPACE)):
@@ -109,13 +109,13 @@ class Output:
         self._ids: set[str] = set()
         self._kept: JsonObject = {}
         self._names: dict[str, int] = {}
-        self._blocks: dict[tuple[Kind, str], JsonObject | None] = {}  # those that are open: their metadata
+        self._blocks: dict[tuple[Kind, str], JsonObject | None] = {}  # the metadata of open blocks
         self._finish: JsonObject = {}
 
     # Messages
 
     def begin(self, message_id: str | None = None) -> None:
-        """Begin a message after ending the one before."""
+        """Begin a message after ending the previous one."""
         self.close()
         self.count += 1
         self.message_id = self._unique(message_id)
@@ -153,7 +153,7 @@ class Output:
         self._finish |= metadata
 
     def close(self) -> None:
-        """End whatever is open, and the message."""
+        """End everything that is open, and the message."""
         self.end_blocks()
         metadata = {**self._finish, **({NAMESPACE: self._kept} if self._kept else {})}
         if self.is_open:
@@ -168,7 +168,7 @@ class Output:
         self.sink.append(ChildChunk(self.path, chunk) if self.path else chunk)
 
     def keep_rest(self, event: Event) -> None:
-        """Keep the members that are left of an event for the metadata of the message, by its type."""
+        """Keep the remaining members of an event for the metadata of the message, by event type."""
         self.ensure()
         left = event.left(self._envelope)
         if left:
@@ -191,7 +191,7 @@ class Output:
     def append(
         self, kind: Kind, id_: str, delta: str, metadata: JsonObject | None = None, where: str | None = None
     ) -> None:
-        """Append to a text or a reasoning, which starts now if it has not."""
+        """Append to a text or a reasoning, after starting it if necessary."""
         if (kind, id_) not in self._blocks:
             self.start(kind, id_, None, where)
         self.emit(BLOCKS[kind][1](id_, delta, self._merged(kind, id_, metadata)))
@@ -211,7 +211,7 @@ class Output:
             self.end(kind, id_)
 
     def _merged(self, kind: Kind, id_: str, metadata: JsonObject | None) -> JsonObject | None:
-        """Return the metadata of a block with the metadata before."""
+        """Return the earlier metadata of a block with further metadata."""
         if metadata is not None:
             metadata = self._blocks[kind, id_] = {**(self._blocks[kind, id_] or {}), **metadata}
         return metadata

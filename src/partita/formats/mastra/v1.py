@@ -1,8 +1,8 @@
 """V1 messages ↔ canonical messages. Networks in texts remain texts here: see `network`.
 
 The content of a V1 message is that of an AI SDK 4 core message, which `ai_sdk.model` reads and writes. Each
-step of an assistant and the results of its calls are messages of their own. Those after the first have the
-ids `ID__split-1`, `ID__split-2` …, as in Mastra: `convertToV1Messages` in
+step of an assistant and the results of its calls are separate messages. Those after the first have the ids
+`ID__split-1`, `ID__split-2` …, as in Mastra: `convertToV1Messages` in
 packages/core/src/agent/message-list of https://github.com/mastra-ai/mastra, and
 https://github.com/mastra-ai/mastra/issues/9370
 """
@@ -46,7 +46,7 @@ ROLES: Final[Mapping[str, type[Message]]] = {
 }
 
 OPTIONS: Final = ("providerOptions", "experimental_providerMetadata")
-"""The names of provider options in two versions."""
+"""The names of provider options in different versions."""
 
 VERSION: Final = 4
 
@@ -108,7 +108,7 @@ def _read_core(role: str, content: Json, rest: JsonObject, path: str) -> tuple[M
 
 
 def _keep(role: str, content: Json, rest: JsonObject) -> Message:
-    """Return a message that is not a core message: a signal, instructions in parts, or damaged data."""
+    """Return a message that is not a core message: a signal, instructions in parts, or invalid data."""
     is_prompt = role == "signal" and rest.get("type") == USER_SIGNAL
     message_type: Any = UserMessage if is_prompt else ROLES[role]
     content_type: Any = UserContent if is_prompt else SystemContent
@@ -133,7 +133,7 @@ def _read_system_part(item: Json) -> TextPart | ForeignPart:
 
 
 def type_of(role: str, content: Json) -> str:
-    """Return the type that Mastra has for a V1 message."""
+    """Return the type that Mastra stores for a V1 message."""
     if role == "tool":
         return "tool-result"
     items: list[Json] = content if is_array(content) else []
@@ -147,7 +147,7 @@ def type_of(role: str, content: Json) -> str:
 def write_messages(messages: Sequence[Message], record: Record | None = None) -> list[JsonObject]:
     """Write messages as V1 messages, and record their positions.
 
-    The position of a message is its number, that of a part its number after it.
+    The position of a message is its number, and that of a part is followed by the number of the part.
     """
     rows: list[JsonObject] = []
     record = Record() if record is None else record

@@ -1,7 +1,7 @@
 """V2 messages ↔ canonical messages. Networks in texts remain texts here: see `network`.
 
 - The parts are read; members that repeat them supply what the parts lack: see `mirrors`.
-- Calls that wait by the metadata of the message have approval requests: see `calls`.
+- Calls that wait according to the metadata of the message have approval requests: see `calls`.
 - A signal that a user sent is a user message; any other is a system message, an internal event.
 """
 
@@ -36,11 +36,11 @@ from partita.types.value import keep_fields
 from .calls import UNLISTED, unlisted_calls, waiting_calls
 from .mirrors import (
     ATTACHMENTS,
+    complete_parts,
     is_attachment,
     parts_of_mirrors,
     take_attachments,
     take_mirrors,
-    whole_parts,
     write_attachments,
     write_mirrors,
 )
@@ -57,10 +57,10 @@ ROLES: Final[Mapping[str, tuple[str, type[Any], type[Any]]]] = {
     "tool": ("assistant", AssistantMessage, AssistantContent),
     "signal": ("system", SystemMessage, SystemContent),
 }
-"""By role: the role whose parts there may be, the message and its content. `tool` is read as `assistant`."""
+"""By role: the canonical role, the message type and the content type. `tool` is read as `assistant`."""
 
 MIRRORED: Final = "mirrors"
-"""The note about members of a content that repeat the parts."""
+"""The note with the members of a content that repeat the parts."""
 
 CALL: Final = "call"
 """The position of a call that is not in the parts, followed by its id."""
@@ -75,7 +75,7 @@ class ReadContent(NamedTuple):
     raws: Sequence[Json]
     """The value of `parts`."""
     groups: Sequence[Sequence[Part]]
-    """The parts of each; none for a network execution. Without `raws`: those of the mirrors."""
+    """The parts of each value, none for a network execution. Without `raws`, the parts of the mirrors."""
     attached: Sequence[Part]
     unlisted: Sequence[ToolCallPart]
 
@@ -95,9 +95,9 @@ def read_message(raw: Json, path: str, index: int) -> tuple[Message, ReadContent
     role = row["role"]
     is_notice = role == "signal" and not _is_from_user(row)
     author = "user" if role == "signal" and not is_notice else role
-    speaker, message_type, _ = ROLES[author]
+    canonical_role, message_type, _ = ROLES[author]
     fields, rest = read_envelope(row, path, index)
-    if role != speaker:
+    if role != canonical_role:
         rest["role"] = role
     if is_notice:
         fields |= {"type": "event", "internal": True}
@@ -113,26 +113,28 @@ def _is_from_user(row: JsonObject) -> bool:
 
 def read_content(raw: JsonObject, role: str) -> ReadContent:
     """Read the content of a V2 message."""
-    speaker, _, content_type = ROLES[role]
+    canonical_role, _, content_type = ROLES[role]
     rest = dict(raw)
     stored: list[Json] = rest.pop("parts") if is_array(rest.get("parts")) else []
-    at = network_place(stored) if speaker == "assistant" else None
+    at = network_place(stored) if canonical_role == "assistant" else None
     network = None if at is None else _NETWORK.read(stored[at]["toolMetadata"][NETWORK_KEY])
     given = [one for index, one in enumerate(stored) if index != at]
-    raws = given or ([] if network else parts_of_mirrors(rest, speaker))
-    whole = whole_parts(raws, rest) if given else raws
+    raws = given or ([] if network else parts_of_mirrors(rest, canonical_role))
+    complete = complete_parts(raws, rest) if given else raws
     mirrored = take_mirrors(rest, raws)
     metadata = rest.pop("metadata", UNSET)
     waiting = waiting_calls(metadata)
-    groups = [list(read_part(one, speaker, waiting, all_)) for one, all_ in zip(raws, whole, strict=True)]
+    groups = [
+        list(read_part(one, canonical_role, waiting, all_)) for one, all_ in zip(raws, complete, strict=True)
+    ]
     attached: Sequence[Part] = ()
     unlisted: Sequence[ToolCallPart] = ()
-    if speaker != "system":
+    if canonical_role != "system":
         of_parts, attached = take_attachments(rest, raws)
         for index, note in of_parts.items():
             groups[index][0] = with_part_notes(groups[index][0], note)
     parts: list[Any] = [part for group in groups for part in group] + list(attached)
-    if speaker == "assistant" and (waiting or "toolInvocations" in rest):
+    if canonical_role == "assistant" and (waiting or "toolInvocations" in rest):
         parts, unlisted = _with_unlisted(parts, rest.get("toolInvocations"), metadata)
     fields: JsonObject = {"parts": tuple(parts), "metadata": metadata}
     if network is not None:
@@ -170,7 +172,7 @@ def _with_unlisted(
 
 
 def write_message(message: Message, network: NetworkForm | None = None) -> JsonObject:
-    """Write a message as Mastra's API has it.
+    """Write a message in the form of Mastra's API.
 
     `network`: the form of a network execution. By default it is a part; if the metadata of the message
     requires a string, it is both a member and a string.
@@ -191,7 +193,7 @@ def write_content_back(read: ReadContent, message_id: str) -> JsonObject:
         for raw, group in zip(read.raws, read.groups, strict=False)
     ]
     mirrored = parts or [write_part(group) for group in _listed(read.content)]
-    return {"format": 2, **_write_beside(read.content, mirrored), "parts": parts}
+    return {"format": 2, **_write_other_members(read.content, mirrored), "parts": parts}
 
 
 def _write_envelope(message: Message) -> JsonObject:
@@ -228,11 +230,11 @@ def positions_of(message: Message) -> list[tuple[Any, ...]]:
 def _write_content(message: Message, network: NetworkForm | None) -> JsonObject:
     content = message.content
     parts = [write_part(group) for group in _listed(content)]
-    around = _write_beside(content, parts)
+    members = _write_other_members(content, parts)
     execution = content.network_execution if isinstance(content, AssistantContent) else None
     if not parts and execution is None:
-        parts = parts_of_mirrors(around, _role(message))
-    written: JsonObject = {"format": 2, **around, "parts": parts}
+        parts = parts_of_mirrors(members, _role(message))
+    written: JsonObject = {"format": 2, **members, "parts": parts}
     if isinstance(message, AssistantMessage) and execution is not None:
         form = form_of(message, network)
         if form == "part":
@@ -243,7 +245,7 @@ def _write_content(message: Message, network: NetworkForm | None) -> JsonObject:
 
 
 def _network_part(content: Content, message_id: str) -> Json:
-    """Return the execution of a network as a `dynamic-tool` part, as Mastra's UI shows a running one.
+    """Return the execution of a network as a `dynamic-tool` part, as Mastra's UI shows a running network.
 
     Its metadata has the whole execution, so that it can be read back.
     """
@@ -270,11 +272,11 @@ def _unlisted(content: Content) -> Sequence[Part]:
         return ()
     ids = {part.id for part in content.parts if isinstance(part, ToolCallPart)}
     mirror = members_of(content).get("toolInvocations")
-    beside = unlisted_calls(mirror, content.metadata, ids - noted)
-    return [part for part in content.parts if part in beside]
+    calls = unlisted_calls(mirror, content.metadata, ids - noted)
+    return [part for part in content.parts if part in calls]
 
 
-def _write_beside(content: Content, parts: Sequence[Json]) -> JsonObject:
+def _write_other_members(content: Content, parts: Sequence[Json]) -> JsonObject:
     """Return the members of a content besides its parts."""
     written = members_of(content)
     if content.content is not None:

@@ -33,13 +33,13 @@ STATES: Final[Mapping[str, ToolState]] = {
     "output-error": "output-error",
     "output-denied": "output-denied",
 }
-"""The states of tool invocations, and the canonical ones."""
+"""The canonical states, by the states of tool invocations."""
 
 OPEN_STATES: Final = ("call", "partial-call")
 
 
 class Block(Wire, tag_field="type", rename="camel", kw_only=True):
-    """Members that all parts may have. Most also have `createdAt`: it is kept like any other member."""
+    """The base of all parts. Most also have `createdAt`: it is kept like any unknown member."""
 
     provider_metadata: JsonObject | UnsetType = UNSET
 
@@ -52,7 +52,7 @@ recordings)."""
 class Reasoning(Block, tag="reasoning"):
     """Reasoning: its text, and the same text in pieces.
 
-    Rows from 2025-08 to 2026-06 may have the text in one of both only, or nowhere:
+    Rows from 2025-08 to 2026-06 may have the text in only one of these, or in neither:
     https://github.com/mastra-ai/mastra/issues/8073 and https://github.com/mastra-ai/mastra/issues/14094
     """
 
@@ -79,7 +79,7 @@ class Invocation(Wire, rename="camel"):
 
 
 class ToolInvocation(Block, tag="tool-invocation"):
-    """A call of a tool, and the members that newer versions have beside it."""
+    """A call of a tool, and the members that newer versions write next to it."""
 
     tool_invocation: Invocation
     provider_executed: bool | UnsetType = UNSET
@@ -90,7 +90,7 @@ class ToolInvocation(Block, tag="tool-invocation"):
 
 
 class File(Block, tag="file"):
-    """A file in the names of version 4 (`mimeType` and `data`) or 5 (`mediaType` and `url`), or in a mix.
+    """A file in the names of version 4 (`mimeType` and `data`) or 5 (`mediaType` and `url`), or mixed.
 
     `data` is base64, a data URL, another URL, or the id of a file at a provider (seen in recordings).
     """
@@ -118,7 +118,7 @@ class Source(Block, tag="source"):
 
 
 class UnknownBlock(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A part that is not one of these."""
+    """A part of another type."""
 
 
 BLOCK: Final[Codec[Any]] = Codec(Reasoning | ToolInvocation | File | Source | UnknownBlock)
