@@ -399,7 +399,7 @@ def any_records() -> st.SearchStrategy[Json]:
         isSidechain=st.booleans(),
         agentId=st.sampled_from(("a1", "a2")),
     )
-    answer = members(
+    response = members(
         role=st.just("assistant"),
         id=st.sampled_from(("m1", "m2")),
         model=st.sampled_from(("baker", "<synthetic>")),
@@ -408,10 +408,10 @@ def any_records() -> st.SearchStrategy[Json]:
         stop_reason=st.sampled_from((None, "end_turn")),
     )
     prompt = members(role=st.just("user"), content=contents())
-    answers = _kind(
+    responses = _kind(
         "assistant",
         around,
-        message=answer,
+        message=response,
         requestId=st.sampled_from(("r1", "r2")),
         isApiErrorMessage=st.booleans(),
     )
@@ -426,7 +426,7 @@ def any_records() -> st.SearchStrategy[Json]:
     notices = st.sampled_from(("informational", "turn_duration"))
     queued = members(type=st.just("queued_command"), prompt=contents())
     return st.one_of(
-        *[answers] * 3,
+        *[responses] * 3,
         *[users] * 3,
         _kind("system", around, subtype=notices, content=st.just("x")),
         _kind("attachment", around, attachment=queued),

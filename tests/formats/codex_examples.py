@@ -24,7 +24,7 @@ class Reading(NamedTuple):
     ledger: list[Consumption]
 
     @property
-    def answers(self) -> list[AssistantMessage]:
+    def responses(self) -> list[AssistantMessage]:
         return [message for message in self.messages if isinstance(message, AssistantMessage)]
 
     @property
@@ -39,7 +39,7 @@ class Reading(NamedTuple):
 
     @property
     def calls(self) -> list[ToolCallPart]:
-        return [part for answer in self.answers for part in answer.parts if isinstance(part, ToolCallPart)]
+        return [part for answer in self.responses for part in answer.parts if isinstance(part, ToolCallPart)]
 
     @property
     def unknown_records(self) -> dict[str, int]:

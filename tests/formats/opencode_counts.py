@@ -39,17 +39,17 @@ def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dic
 def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
     """The numbers of a whole session."""
     known = {message.id: message for message in messages}.values()
-    talk = [message for message in known if isinstance(message, UserMessage | AssistantMessage)]
-    responses = [message for message in talk if isinstance(message, AssistantMessage)]
+    conversation = [message for message in known if isinstance(message, UserMessage | AssistantMessage)]
+    responses = [message for message in conversation if isinstance(message, AssistantMessage)]
     calls = [part for message in responses for part in message.parts if isinstance(part, ToolCallPart)]
-    times = [to_milliseconds(message.created_at) for message in talk if message.created_at]
+    times = [to_milliseconds(message.created_at) for message in conversation if message.created_at]
     return {
         "session_id": builder.facts.get("sessionId"),
         "parent_id": builder.facts.get("parentSessionId"),
         "version": builder.facts.get("version"),
-        "messages": len(talk),
+        "messages": len(conversation),
         "messages_by_role": dict(
-            Counter("user" if isinstance(message, UserMessage) else "assistant" for message in talk)
+            Counter("user" if isinstance(message, UserMessage) else "assistant" for message in conversation)
         ),
         "models": dict(
             Counter(model for message in responses if (model := metadata_of(message).get("model")))
@@ -57,7 +57,7 @@ def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
         "message_errors": dict(
             Counter(error["name"] for message in responses if (error := error_of(message)))
         ),
-        "parts_by_type": dict(parts_of(talk)),
+        "parts_by_type": dict(parts_of(conversation)),
         "tokens": tokens_of(responses),
         "cost": round(sum(own_of(message).get("cost", 0) for message in responses), 8),
         "tool_status": dict(Counter(state_of(call).get("status") for call in calls)),

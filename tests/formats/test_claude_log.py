@@ -58,8 +58,8 @@ BETWEEN = ("result", "hook", "progress", "queued", "attachment", "system", "snap
 @each_row("steps", [(step,) for step in BETWEEN] + [BETWEEN], ids="+".join)
 def test_a_response_is_one_message_whatever_is_between_its_lines(steps: tuple[str, ...], live: bool) -> None:
     reading = read(between(*steps), live=live)
-    (answer,) = [answer for answer in reading.answers if answer.id == "m"]
-    assert kinds(answer) == ["step", "hm", "call c1", "call c2"]
+    (response,) = [response for response in reading.responses if response.id == "m"]
+    assert kinds(response) == ["step", "hm", "call c1", "call c2"]
     assert [one.key for one in reading.ledger if one.message_id == "m"] == ["m:req-m"]
     assert not reading.unknown_records
 
@@ -85,9 +85,9 @@ def test_the_usage_of_a_response_is_that_of_one_line(lines: list[JsonObject], ch
     for number, found in enumerate(lines):
         session.piece("m", text(str(number)), usage=found)
     reading = read(session)
-    (answer,) = reading.answers
+    (response,) = reading.responses
     (consumed,) = reading.ledger
-    assert consumed.usage == answer.content.usage
+    assert consumed.usage == response.content.usage
     assert consumed.usage.raw == chosen
     assert (consumed.key, consumed.message_id, consumed.model) == ("m:req-m", "m", MODEL)
 
@@ -123,8 +123,8 @@ def test_lines_are_one_response_by_message_and_request(
         session.piece(id_, text(str(number)), requestId=request)
     reading = read(session)
     assert [one.key for one in reading.ledger] == keys
-    assert len(reading.answers) == len(keys)
-    assert sorted("".join(map(text_of, reading.answers))) == [str(number) for number in range(len(lines))]
+    assert len(reading.responses) == len(keys)
+    assert sorted("".join(map(text_of, reading.responses))) == [str(number) for number in range(len(lines))]
 
 
 def test_a_response_in_two_files_has_the_same_key() -> None:
@@ -152,8 +152,8 @@ def test_a_response_in_two_files_has_the_same_key() -> None:
 
 def test_blocks_of_one_line_keep_their_order() -> None:
     session = Session().piece("m", thinking("hm"), text("a"), use("c1"), text("b"), use("c2"))
-    (answer,) = read(session).answers
-    assert kinds(answer) == ["step", "hm", "a", "call c1", "b", "call c2"]
+    (response,) = read(session).responses
+    assert kinds(response) == ["step", "hm", "a", "call c1", "b", "call c2"]
 
 
 REASONINGS: dict[str, tuple[JsonObject, str, JsonObject]] = {
@@ -168,8 +168,8 @@ def test_reasoning_is_kept_even_where_it_cannot_be_read(
     block: JsonObject, words: str, metadata: JsonObject
 ) -> None:
     reading = read(Session().piece("m", block).piece("m", text("a")))
-    (answer,) = reading.answers
-    part = answer.parts[1]
+    (response,) = reading.responses
+    part = response.parts[1]
     assert isinstance(part, ReasoningPart)
     assert part.text == words
     assert (part.provider_metadata or {})["anthropic"] == metadata
@@ -184,10 +184,10 @@ def test_server_tools_run_inside_of_the_response() -> None:
         "content": [{"type": "web_search_result", "url": "https://rye.example", "title": "Rye"}],
     }
     reading = read(Session().piece("m", search).piece("m", found).piece("m", text("rye it is")))
-    (answer,) = reading.answers
+    (response,) = reading.responses
     call = reading.calls["s1"]
     assert (call.state, call.provider_executed) == ("output-available", True)
-    assert [(part.url, part.title) for part in answer.parts if isinstance(part, SourceUrlPart)] == [
+    assert [(part.url, part.title) for part in response.parts if isinstance(part, SourceUrlPart)] == [
         ("https://rye.example", "Rye")
     ]
     assert not reading.unknown_records
@@ -199,8 +199,8 @@ def test_a_fallback_to_another_model_is_a_part() -> None:
     session.piece("m", fallback, model="claude-helper", usage=usage(9))
     session.piece("m", text("am"), model="claude-helper", usage=usage(9))
     reading = read(session)
-    (answer,) = reading.answers
-    assert kinds(answer) == ["step", "I", "claude-fallback", "am"]
+    (response,) = reading.responses
+    assert kinds(response) == ["step", "I", "claude-fallback", "am"]
     assert [(one.model, one.usage.output_tokens) for one in reading.ledger] == [("claude-helper", 9)]
     assert not reading.unknown_records
 
@@ -218,8 +218,8 @@ def test_pages_that_a_search_found_are_sources() -> None:
     session = Session().answer(calls=[use("c1", "WebSearch"), use("c2", "WebFetch")])
     session.result("c1", toolUseResult=result).result("c2", toolUseResult=page)
     reading = read(session)
-    (answer,) = reading.answers
-    urls = [part.url for part in answer.parts if isinstance(part, SourceUrlPart)]
+    (response,) = reading.responses
+    urls = [part.url for part in response.parts if isinstance(part, SourceUrlPart)]
     assert urls == ["https://rye.example", "https://oat.example"]
     assert (reading.calls["c1"].tool_metadata or {})["claudeCode"]["toolUseResult"] == result
 
@@ -231,17 +231,17 @@ def synthetic(words: str, **fields: Json) -> Session:
 
 def test_the_text_of_an_aborted_response_is_kept() -> None:
     reading = read(synthetic("First you"))
-    (answer,) = reading.answers
-    assert text_of(answer) == "First you"
-    assert answer.content.metadata is not None
-    metadata: Json = answer.content.metadata
-    assert (metadata["model"], metadata["aborted"], answer.internal) == ("<synthetic>", True, False)
+    (response,) = reading.responses
+    assert text_of(response) == "First you"
+    assert response.content.metadata is not None
+    metadata: Json = response.content.metadata
+    assert (metadata["model"], metadata["aborted"], response.internal) == ("<synthetic>", True, False)
     assert not reading.ledger  # it is synthetic
 
 
 def test_a_synthetic_response_is_hidden() -> None:
-    (answer,) = read(synthetic("No response requested.")).answers
-    assert answer.internal
+    (response,) = read(synthetic("No response requested.")).responses
+    assert response.internal
 
 
 ERRORS: dict[str, tuple[list[Json], JsonObject]] = {
@@ -264,7 +264,7 @@ def test_an_error_of_the_api_is_a_notice_and_ends_the_turn(blocks: list[Json], f
     assert data.data == {"error": fields.get("error"), "status": fields.get("apiErrorStatus")}
     assert words.text == blocks[0]["text"]
     assert (reading.turns[0].end, reading.turns[0].error) == ("failed", words.text)
-    assert [one.message_id for one in reading.ledger] == [reading.answers[0].id]
+    assert [one.message_id for one in reading.ledger] == [reading.responses[0].id]
     metadata: Json = notice.content.metadata
     assert metadata["claudeCode"]["message"]["content"] == blocks
 
@@ -273,9 +273,9 @@ def test_a_message_is_dated_by_its_first_line_and_the_thread_by_all() -> None:
     session = Session().prompt("Bake").piece("m", text("a")).piece("m", text("b"))
     session.records[2]["timestamp"] = stamp(session.time.replace(year=2020))  # clocks can be set back
     reading = read(session)
-    answer = reading.answers[0]
-    assert answer.created_at is not None
-    assert stamp(answer.created_at) == session.records[1]["timestamp"]
+    response = reading.responses[0]
+    assert response.created_at is not None
+    assert stamp(response.created_at) == session.records[1]["timestamp"]
     builder = reading.log.builder
     assert builder.first_time is not None
     assert builder.last_time is not None
@@ -295,13 +295,13 @@ def answer_without(*names: str) -> Reading:
 @each_row("name", ["uuid", "parentUuid", "requestId", "timestamp", "id", "model", "usage"])
 def test_a_response_without_one_of_its_fields_is_read(name: str) -> None:
     reading = answer_without(name)
-    (answer,) = reading.answers
-    assert text_of(answer) == "a"
-    assert reading.parents == {"u-1": "", answer.id: "u-1"}
-    assert answer.id == answer_without(name).answers[0].id
+    (response,) = reading.responses
+    assert text_of(response) == "a"
+    assert reading.parents == {"u-1": "", response.id: "u-1"}
+    assert response.id == answer_without(name).responses[0].id
 
 
 def test_a_response_without_an_id_gets_one_from_its_position() -> None:
-    (answer,) = answer_without("uuid", "id", "requestId").answers
+    (response,) = answer_without("uuid", "id", "requestId").responses
     first_line = len(Session().prompt("Bake").data)
-    assert answer.id == f"line-{first_line}"
+    assert response.id == f"line-{first_line}"

@@ -53,7 +53,7 @@ def test_two_calls_with_the_same_prompt_have_a_sub_agent_each(live: bool) -> Non
     session = Session().prompt("Bake").answer(calls=[task("t1", "look"), task("t2", "look")])
     session.records += helper("look", mark="a").records + helper("look", mark="b").records
     reading = read(session.result("t1").result("t2"), live=live)
-    assert under(reading.answers[0]) == {"t1": 3, "t2": 3}
+    assert under(reading.responses[0]) == {"t1": 3, "t2": 3}
     assert not reading.log.builder.orphans()
 
 
@@ -81,7 +81,7 @@ def test_progress_contains_a_sub_agent(live: bool) -> None:
         session.progress(call, kind, **data)  # progress is repeated
     reading = read(session.result("t1").answer(text="Good."), live=live)
     assert children(reading, "t1") == ["look", "look: done"]
-    assert under(reading.answers[0]) == {"t1": 3}
+    assert under(reading.responses[0]) == {"t1": 3}
     assert [one.key for one in reading.ledger].count("msg-a-1:req-msg-a-1") == 1
     assert not reading.unknown_records
 
@@ -98,7 +98,7 @@ def test_a_sub_agent_may_start_another(live: bool) -> None:
     reading = read(session, live=live)
     assert children(reading, "t1") == ["outer", "outer: done"]
     assert children(reading, "t2") == ["inner", "inner: done"]
-    assert under(reading.answers[0]) == {"t1": 3}
+    assert under(reading.responses[0]) == {"t1": 3}
 
 
 @LIVE
@@ -122,7 +122,7 @@ def test_a_sub_agent_of_two_calls_is_under_the_first() -> None:
     session.result("t1", toolUseResult={"agentId": "a1"}).answer(calls=[use("t2", "Task", {"resume": "a1"})])
     session.result("t2", toolUseResult={"agentId": "a1"})
     reading = read(session)
-    assert [under(answer) for answer in reading.answers] == [{"t1": 3}, {"t2": 0}]
+    assert [under(response) for response in reading.responses] == [{"t1": 3}, {"t2": 0}]
 
 
 def lost_call() -> Session:

@@ -159,9 +159,9 @@ def progress() -> Session:
 
 def hooks_beside_the_response() -> Session:
     session = Session().turn("one")
-    answer = session.last
+    response = session.last
     session.system("stop_hook_summary").system("turn_duration")
-    return session.prompt("two", parent=answer).answer(text="Yes.")
+    return session.prompt("two", parent=response).answer(text="Yes.")
 
 
 def prompt_on_an_older_line() -> Session:
@@ -232,10 +232,10 @@ def test_a_prompt_with_the_id_of_a_notice_gets_another() -> None:
     session = Session().turn("one").system("local_command", content="x", uuid="same")
     session.prompt("two", uuid="same").answer(text="Yes.")
     reading = read(session)
-    notice, prompt, answer = list(reading.parents)[2:]
+    notice, prompt, response = list(reading.parents)[2:]
     assert notice == "same"
     assert prompt != "same"
-    assert reading.parents == in_a_row(["u-1", "msg-u-1", notice, prompt, answer])
+    assert reading.parents == in_a_row(["u-1", "msg-u-1", notice, prompt, response])
     assert reading.by_id[prompt].content.parts[0].text == "two"  # type: ignore[union-attr] # it is words
 
 

@@ -95,8 +95,8 @@ def test_a_running_call_is_open_while_its_agent_is_running() -> None:
     reading = read(Session().prompt("Bake"))
     log = reading.log
     log.feed(Session(mark="v").prompt("More").answer(calls=[use("c1")]).data)
-    (*_, answer) = log.finish(running=True).messages
-    assert [getattr(part, "state", None) for part in answer.content.parts] == [None, "input-available"]
+    (*_, response) = log.finish(running=True).messages
+    assert [getattr(part, "state", None) for part in response.content.parts] == [None, "input-available"]
 
 
 NO: Json = "The user doesn't want to proceed with this tool use. The tool use was rejected."
@@ -192,8 +192,8 @@ def test_progress_is_the_output_until_there_is_one() -> None:
     assert not read(session).unknown_records
     log = read(Session().prompt("Bake")).log
     log.feed(session.data)
-    (*_, answer) = log.finish(running=True).messages
-    call = answer.content.parts[-1]
+    (*_, response) = log.finish(running=True).messages
+    call = response.content.parts[-1]
     assert getattr(call, "preliminary", None)
     assert read(session.result("c1", "warm")).calls["c1"].output == TextOutput("warm")
 
@@ -227,6 +227,6 @@ def test_the_times_of_a_call_are_those_of_its_lines() -> None:
 def test_a_repeated_call_is_one_call() -> None:
     session = Session().answer(calls=[use("c1")]).piece("msg-u-1", use("c1")).result("c1", "warm")
     reading = read(session)
-    (answer,) = reading.answers
-    assert [part.id for part in answer.parts if isinstance(part, ToolCallPart)] == ["c1"]
+    (response,) = reading.responses
+    assert [part.id for part in response.parts if isinstance(part, ToolCallPart)] == ["c1"]
     assert reading.calls["c1"].output == TextOutput("warm")

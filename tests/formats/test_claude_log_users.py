@@ -143,10 +143,10 @@ def test_a_queued_command_is_a_message_in_the_turn(prompt: Json, mode: str, kind
     session.attachment("queued_command", prompt=prompt, commandMode=mode).piece("m", text("bake"))
     session.answer(text="Rolls too.")
     reading = read(session)
-    _, answer, queued, after = reading.messages
+    _, response, queued, after = reading.messages
     assert isinstance(queued, UserMessage)
     assert (queued.type, queued.internal) == kind
-    assert len(answer.content.parts) == 3
+    assert len(response.content.parts) == 3
     assert {message.run_id for message in reading.messages} == {after.run_id}
     assert len(reading.turns) == 1
 
@@ -248,12 +248,12 @@ TITLES: dict[str, tuple[list[tuple[str, JsonObject]], str]] = {
 @each_row(("records", "title"), TITLES.values(), ids=TITLES)
 def test_where_the_title_comes_from(records: list[tuple[str, JsonObject]], title: str, first: bool) -> None:
     session = Session()
-    talk = Session().prompt("<command-name>/clear</command-name>", uuid="u-0")
-    talk.prompt("Bake bread,\n please", uuid="u-1").answer(text="Yes.", uuid="u-2").turn("Then jam")
-    session.records = [] if first else list(talk.records)
+    conversation = Session().prompt("<command-name>/clear</command-name>", uuid="u-0")
+    conversation.prompt("Bake bread,\n please", uuid="u-1").answer(text="Yes.", uuid="u-2").turn("Then jam")
+    session.records = [] if first else list(conversation.records)
     for type_, fields in records:
         session.about(type_, **fields)
-    session.records += talk.records if first else []
+    session.records += conversation.records if first else []
     assert read(session).log.thread.title == title
 
 

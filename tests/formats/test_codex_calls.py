@@ -107,7 +107,7 @@ def test_outputs_find_their_calls_in_any_order() -> None:
         ("b", TextOutput("2")),
         ("c", TextOutput("3")),
     ]
-    assert len(reading.answers) == 1
+    assert len(reading.responses) == 1
 
 
 def test_an_output_without_its_call_is_kept_and_reported() -> None:
@@ -323,7 +323,7 @@ def test_a_search_is_one_call_of_the_provider_with_its_sources(script: Script, c
     (call,) = reading.calls
     assert (call.id, call.name, call.provider_executed) == (call_id, "web_search", True)
     assert call.output == JsonOutput({"status": "completed"})
-    sources = [part for part in reading.answers[0].parts if isinstance(part, SourceUrlPart)]
+    sources = [part for part in reading.responses[0].parts if isinstance(part, SourceUrlPart)]
     assert [source.url for source in sources] == ["https://example.org/roses"]
 
 
@@ -342,7 +342,7 @@ def test_results_of_a_search_are_sources() -> None:
     script = Script().event(
         "web_search_end", call_id="w", query="q", action={"type": "search"}, results=results
     )
-    sources = [part for part in read(script.records).answers[0].parts if isinstance(part, SourceUrlPart)]
+    sources = [part for part in read(script.records).responses[0].parts if isinstance(part, SourceUrlPart)]
     assert [(source.url, source.title) for source in sources] == [
         ("https://a.example", "A"),
         ("https://b.example", None),

@@ -171,9 +171,9 @@ def test_an_output_is_read_back_as_it_was(output: ToolOutput) -> None:
     is_error = isinstance(output, ErrorTextOutput | InterruptedOutput)
     state = "output-denied" if isinstance(output, ExecutionDeniedOutput) else "output-error"
     part = call(output, state if is_error or state == "output-denied" else "output-available")
-    (answer,), losses = round_trip([AssistantMessage(id="a", content=[part])])
-    assert isinstance(answer, AssistantMessage)
-    (found,) = [one for one in answer.parts if isinstance(one, ToolCallPart)]
+    (response,), losses = round_trip([AssistantMessage(id="a", content=[part])])
+    assert isinstance(response, AssistantMessage)
+    (found,) = [one for one in response.parts if isinstance(one, ToolCallPart)]
     assert replace(found, tool_metadata=None) == part
     assert not [path for path in losses if "parts" in path]
 
@@ -197,9 +197,9 @@ CHANGED: dict[str, tuple[ToolOutput, ToolOutput, str]] = {
 
 @each_row(("output", "expected", "member"), CHANGED.values(), ids=CHANGED)
 def test_an_output_that_changes_is_a_loss(output: ToolOutput, expected: ToolOutput, member: str) -> None:
-    (answer,), losses = round_trip([AssistantMessage(id="a", content=[call(output)])])
-    assert isinstance(answer, AssistantMessage)
-    (found,) = [one for one in answer.parts if isinstance(one, ToolCallPart)]
+    (response,), losses = round_trip([AssistantMessage(id="a", content=[call(output)])])
+    assert isinstance(response, AssistantMessage)
+    (found,) = [one for one in response.parts if isinstance(one, ToolCallPart)]
     assert found.output == expected
     assert f"$[0].content.parts[0].output{member}" in losses
 
@@ -207,8 +207,8 @@ def test_an_output_that_changes_is_a_loss(output: ToolOutput, expected: ToolOutp
 def test_reasoning_of_other_models_is_shown_and_not_sent_to_the_model() -> None:
     signed = ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "sealed"}})
     parts: list[AssistantPart] = [signed, call(TextOutput("warm"))]
-    (answer,), losses = round_trip([AssistantMessage(id="a", content=parts)])
-    assert [type(part).__name__ for part in answer.content.parts] == [
+    (response,), losses = round_trip([AssistantMessage(id="a", content=parts)])
+    assert [type(part).__name__ for part in response.content.parts] == [
         "StepStartPart",
         "ReasoningPart",
         "ToolCallPart",
@@ -226,8 +226,8 @@ def test_reasoning_of_codex_is_sent_back_to_the_model() -> None:
 
 
 def test_two_consecutive_responses_remain_two() -> None:
-    answers: list[Message] = [AssistantMessage(id=name, content=name) for name in ("one", "two")]
-    found, _ = round_trip([UserMessage(id="a", content="Bake"), *answers])
+    responses: list[Message] = [AssistantMessage(id=name, content=name) for name in ("one", "two")]
+    found, _ = round_trip([UserMessage(id="a", content="Bake"), *responses])
     assert [text_of(message) for message in found] == ["Bake", "one", "two"]
 
 
@@ -261,10 +261,10 @@ def test_parts_that_are_not_written_are_losses(part: AssistantPart) -> None:
 def test_usage_is_read_back() -> None:
     usage = Usage(12, 40, 52, 4, 2, raw={"theirs": 1})
     message = AssistantMessage(id="a", content=AssistantContent(parts=(TextPart("Done"),), usage=usage))
-    (answer,), losses = round_trip([message])
-    assert isinstance(answer, AssistantMessage)
-    assert answer.content.usage is not None
-    assert replace(answer.content.usage, raw=None) == replace(usage, raw=None)
+    (response,), losses = round_trip([message])
+    assert isinstance(response, AssistantMessage)
+    assert response.content.usage is not None
+    assert replace(response.content.usage, raw=None) == replace(usage, raw=None)
     assert "$[0].content.usage.raw" in losses
 
 
@@ -298,8 +298,8 @@ def calls_of(message: Message) -> list[tuple[str, str, str]]:
 def test_empty_citations_are_reported(name: str) -> None:
     dump = get_format(name).dump
     assert dump is not None
-    answer = AssistantMessage(id="a1", content=AssistantContent(parts=(TextPart("Tall.", citations=()),)))
-    losses = dump([UserMessage(id="u1", content="How tall?"), answer]).losses
+    response = AssistantMessage(id="a1", content=AssistantContent(parts=(TextPart("Tall.", citations=()),)))
+    losses = dump([UserMessage(id="u1", content="How tall?"), response]).losses
     assert [one.path for one in losses if "citations" in one.path] == ["$[1].content.parts[0].citations"]
 
 

@@ -409,9 +409,9 @@ def test_the_usage_of_a_turn_is_the_sum_of_its_model_calls() -> None:
 
 
 def test_facts_of_the_thread_are_in_the_metadata() -> None:
-    answer = {"id": 2, "result": {"thread": {"id": "th"}, "model": "gpt-test", "cwd": "/home/ada"}}
+    response = {"id": 2, "result": {"thread": {"id": "th"}, "model": "gpt-test", "cwd": "/home/ada"}}
     begin: JsonObject = {"method": "turn/started", "params": {"turn": {"id": "t1"}}}
-    assert message_of([answer, begin]).content.metadata == {
+    assert message_of([response, begin]).content.metadata == {
         "sessionId": "th",
         "model": "gpt-test",
         "cwd": "/home/ada",

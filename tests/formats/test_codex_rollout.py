@@ -21,11 +21,15 @@ PICTURE = "data:image/png;base64,AA=="
 
 
 def texts(reading: Reading) -> list[list[str]]:
-    return [[part.text for part in answer.parts if isinstance(part, TextPart)] for answer in reading.answers]
+    return [
+        [part.text for part in response.parts if isinstance(part, TextPart)] for response in reading.responses
+    ]
 
 
 def reasonings(reading: Reading) -> list[ReasoningPart]:
-    return [part for answer in reading.answers for part in answer.parts if isinstance(part, ReasoningPart)]
+    return [
+        part for response in reading.responses for part in response.parts if isinstance(part, ReasoningPart)
+    ]
 
 
 # Texts
@@ -33,13 +37,13 @@ def reasonings(reading: Reading) -> list[ReasoningPart]:
 
 def test_a_turn_has_one_prompt_and_one_response() -> None:
     reading = read(Script().meta().turn("t1", "Which day is it?", "Sunday.", 100).records)
-    (prompt,), (answer,) = reading.prompts, reading.answers
+    (prompt,), (response,) = reading.prompts, reading.responses
     assert text_of(prompt) == "Which day is it?"
-    assert answer.parts == (StepStartPart(), TextPart("Sunday.", state="done"))
-    assert answer.content.metadata == {"model": MODEL, "codex": {"turnId": "t1"}}
-    assert answer.content.usage is not None
-    assert answer.content.usage.raw == usage(100)
-    assert answer.run_id == prompt.run_id
+    assert response.parts == (StepStartPart(), TextPart("Sunday.", state="done"))
+    assert response.content.metadata == {"model": MODEL, "codex": {"turnId": "t1"}}
+    assert response.content.usage is not None
+    assert response.content.usage.raw == usage(100)
+    assert response.run_id == prompt.run_id
     assert not reading.unknown_records
 
 
@@ -223,8 +227,8 @@ def test_an_item_does_not_repeat_its_event_after_a_pause(live: bool) -> None:
     if live:
         decoder.finish()
     decoder.feed(records[1])
-    (answer,) = builder.finish()
-    assert [part.text for part in answer.content.parts if isinstance(part, TextPart)] == ["Done."]
+    (response,) = builder.finish()
+    assert [part.text for part in response.content.parts if isinstance(part, TextPart)] == ["Done."]
 
 
 def test_an_event_of_a_prompt_without_its_item_is_a_prompt() -> None:
@@ -244,7 +248,7 @@ def test_content_items_of_a_response_are_parts_with_their_metadata() -> None:
         Script().item("message", role="assistant", content=content, id="m1", phase="commentary").records
     )
     metadata = {"id": "m1", "phase": "commentary"}
-    assert reading.answers[0].parts[1:] == (
+    assert reading.responses[0].parts[1:] == (
         TextPart(
             "One. ", state="done", provider_metadata={"codex": {"annotations": [{"at": 1}], **metadata}}
         ),

@@ -11,7 +11,7 @@ from tests.tables import each_row
 
 def totals(reading: Reading) -> list[int | None]:
     """The total tokens of each response."""
-    usages = [answer.content.usage for answer in reading.answers]
+    usages = [answer.content.usage for answer in reading.responses]
     return [None if used is None else used.total_tokens for used in usages]
 
 
@@ -70,7 +70,7 @@ ORDERS: dict[str, Script] = {
 def test_each_response_has_its_count_wherever_the_count_is(script: Script, live: bool) -> None:
     reading = read(script.records, live=live)
     assert totals(reading) == [10, 20, 30]
-    assert all(len(answer.parts) > 1 for answer in reading.answers)
+    assert all(len(answer.parts) > 1 for answer in reading.responses)
 
 
 def test_a_search_does_not_end_a_response() -> None:
@@ -123,7 +123,7 @@ def test_only_new_tokens_are_counted(script: Script, counts: list[int]) -> None:
 def test_a_count_without_a_response_gets_a_hidden_message() -> None:
     script = Script().meta().start("t1").add("compacted", {"message": ""}).count(10).end("t1")
     reading = read(script.records)
-    assert [(answer.internal, answer.content.usage) for answer in reading.answers] == [
+    assert [(answer.internal, answer.content.usage) for answer in reading.responses] == [
         (True, reading.ledger[0].usage)
     ]
 
@@ -140,7 +140,7 @@ def test_usage_separates_cached_and_reasoning_tokens() -> None:
     assert (counted.output_tokens, counted.reasoning_tokens, counted.total_tokens) == (20, 10, 200)
     assert counted.raw == raw
     assert (consumption.model, consumption.provider) == ("gpt-other", "openai")
-    assert consumption.message_id == reading.answers[0].id
+    assert consumption.message_id == reading.responses[0].id
 
 
 # Forks: the parent's history is copied into the file, and is counted in the parent's file
@@ -188,7 +188,7 @@ FORKS: dict[str, Script] = {
 def test_copied_history_is_marked_and_not_counted_again(script: Script) -> None:
     reading = read(script.records)
     assert [consumption.usage.total_tokens for consumption in reading.ledger] == [30]
-    assert [copy_of(answer) for answer in reading.answers] == [(True, 10), (True, 10), (False, None)]
+    assert [copy_of(answer) for answer in reading.responses] == [(True, 10), (True, 10), (False, None)]
     assert [own(prompt.content.metadata).get("copied", False) for prompt in reading.prompts] == [
         True,
         True,

@@ -52,7 +52,7 @@ def responses(draw: st.DrawFn, id: str) -> JsonObject:
 
 
 @st.composite
-def talk(draw: st.DrawFn, id: str) -> JsonObject:
+def chat_messages(draw: st.DrawFn, id: str) -> JsonObject:
     if draw(st.booleans()):
         return draw(responses(id))
     type_ = draw(st.sampled_from(("user", "user", "user", "info", "error", "warning", "odd")))
@@ -66,8 +66,8 @@ def results(draw: st.DrawFn) -> Json:
     return [{"functionResponse": {"id": call, "name": "read_file", "response": {"output": draw(texts())}}}]
 
 
-def any_talk() -> st.SearchStrategy[JsonObject]:
-    return st.sampled_from(IDS).flatmap(talk)
+def any_message() -> st.SearchStrategy[JsonObject]:
+    return st.sampled_from(IDS).flatmap(chat_messages)
 
 
 def records() -> st.SearchStrategy[JsonObject]:
@@ -75,12 +75,12 @@ def records() -> st.SearchStrategy[JsonObject]:
         lambda name: {"sessionId": name, "projectHash": "9f"}
     )
     return st.one_of(
-        any_talk(),
-        any_talk(),
-        any_talk(),
+        any_message(),
+        any_message(),
+        any_message(),
         headers,
         st.sampled_from((*IDS, "who")).map(lambda name: {"$rewindTo": name}),
-        st.lists(any_talk(), max_size=3).map(lambda messages: {"$set": {"messages": messages}}),
+        st.lists(any_message(), max_size=3).map(lambda messages: {"$set": {"messages": messages}}),
         st.fixed_dictionaries({"$set": st.dictionaries(st.sampled_from(FIELDS), json_values(2), max_size=2)}),
     )
 
@@ -120,7 +120,7 @@ def test_a_longer_chat_keeps_the_ids_of_a_shorter_one(chat: list[JsonObject], le
         assert None in (message.run_id, longer[id_].run_id) or message.run_id == longer[id_].run_id
 
 
-@given(st.lists(any_talk(), max_size=8))
+@given(st.lists(any_message(), max_size=8))
 def test_the_last_record_of_a_message_is_used(chat: list[JsonObject]) -> None:
     """A message that was written several times has the content of its last record."""
     messages, _ = read(chat)

@@ -87,7 +87,7 @@ def test_a_conversation() -> None:
         "reasoning", text="Hm.", metadata={"acme": {"signature": "x"}}, time={"start": 1, "end": 2}
     )
     finish = part("step-finish", reason="stop", cost=0.5, tokens=TOKENS)
-    answer = answered(
+    response = answered(
         "a1",
         part("step-start", snapshot="f00"),
         thought,
@@ -98,21 +98,21 @@ def test_a_conversation() -> None:
         cost=0.5,
         finish="stop",
     )
-    messages, builder = read([SESSION, GO, answer])
+    messages, builder = read([SESSION, GO, response])
     assert list(messages) == ["ses_1", "u1", "a1"]
-    answer = messages["a1"]
-    assert isinstance(answer, AssistantMessage)
+    response = messages["a1"]
+    assert isinstance(response, AssistantMessage)
     metadata = {"acme": {"signature": "x"}, "openCode": {"time": {"start": 1, "end": 2}}}
-    assert answer.parts == (
+    assert response.parts == (
         StepStartPart(),
         ReasoningPart("Hm.", id="1", state="done", provider_metadata=metadata),
         TextPart("Done.", state="done"),
     )
-    assert answer.content.usage == Usage(130, 30, 160, 12, 20, 10, raw=TOKENS)
-    own = own_of(answer)
+    assert response.content.usage == Usage(130, 30, 160, 12, 20, 10, raw=TOKENS)
+    own = own_of(response)
     assert (own["cost"], own["finish"], own["time"]) == (0.5, "stop", time)
     assert [step["type"] for step in own["steps"]] == ["step-start", "step-finish"]
-    assert (answer.parent_id, answer.thread_id, answer.run_id) == ("u1", "t", "t@1")
+    assert (response.parent_id, response.thread_id, response.run_id) == ("u1", "t", "t@1")
     assert builder.facts == {
         "sessionId": "ses_1",
         "cwd": "/home/ada/project",
@@ -509,7 +509,7 @@ def path_to(messages: dict[str, Message], leaf: Json) -> list[str]:
     return path
 
 
-TALK = [GO, answered("a1", text("1")), asked("u2", text("Two")), answered("a2", text("2"))]
+CONVERSATION = [GO, answered("a1", text("1")), asked("u2", text("Two")), answered("a2", text("2"))]
 
 REVERTS: dict[str, tuple[JsonObject, list[str], list[str]]] = {
     "from a message on": (
@@ -529,13 +529,13 @@ REVERTS: dict[str, tuple[JsonObject, list[str], list[str]]] = {
 def test_reverted_messages_remain_as_a_branch(
     revert: JsonObject, active: list[str], undone: list[str]
 ) -> None:
-    messages, builder = read([{**SESSION, "revert": revert}, *TALK])
+    messages, builder = read([{**SESSION, "revert": revert}, *CONVERSATION])
     assert path_to(messages, builder.facts["leaf"]) == active
     assert path_to(messages, "a2") == undone
 
 
 def test_a_revert_can_be_undone() -> None:
-    messages, builder = read([{**SESSION, "revert": {"messageID": "u2"}}, *TALK, SESSION])
+    messages, builder = read([{**SESSION, "revert": {"messageID": "u2"}}, *CONVERSATION, SESSION])
     assert path_to(messages, builder.facts["leaf"]) == ["ses_1", "u1", "a1", "u2", "a2"]
 
 

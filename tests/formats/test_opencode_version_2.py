@@ -79,7 +79,7 @@ def test_a_conversation() -> None:
         "state": {"seal": "x"},
         "time": {"created": 1, "completed": 2},
     }
-    answer = answered(
+    response = answered(
         2,
         thought,
         {"type": "text", "text": "Done."},
@@ -89,19 +89,19 @@ def test_a_conversation() -> None:
         cost=0.5,
         tokens=TOKENS,
     )
-    records = [SESSION, asked(1, "Prune it"), answer, record("idle", 6, outcome="succeeded")]
+    records = [SESSION, asked(1, "Prune it"), response, record("idle", 6, outcome="succeeded")]
     messages, builder = read(records)
     assert list(messages) == ["ses_1", "msg_1", "msg_2", "msg_6"]
-    answer = messages["msg_2"]
-    assert isinstance(answer, AssistantMessage)
+    response = messages["msg_2"]
+    assert isinstance(response, AssistantMessage)
     kept = {"openCode": {"state": {"seal": "x"}, "time": {"start": 1, "end": 2}}}
-    assert answer.parts == (
+    assert response.parts == (
         StepStartPart(),
         ReasoningPart("Hm.", id="1", state="done", provider_metadata=kept),
         TextPart("Done.", state="done"),
     )
-    assert answer.content.usage == Usage(130, 42, 172, 12, 20, 10, raw=TOKENS)
-    own = own_of(answer)
+    assert response.content.usage == Usage(130, 42, 172, 12, 20, 10, raw=TOKENS)
+    own = own_of(response)
     assert (own["cost"], own["rawFinish"], own["providerID"], own["generation"]) == (0.5, "end", "acme", 2)
     assert builder.facts == {
         "sessionId": "ses_1",

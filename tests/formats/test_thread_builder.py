@@ -91,15 +91,15 @@ def test_a_new_turn_releases_everything_and_open_calls_are_lost() -> None:
     add_prompt(log, "p")
     add_response(log, "a", "", "c1")
     add_prompt(log, "q")
-    _, answer = log.take()[:2]
-    assert calls_of(answer)["c1"].output == InterruptedOutput("lost")
+    _, response = log.take()[:2]
+    assert calls_of(response)["c1"].output == InterruptedOutput("lost")
 
 
 def test_unfinished_messages_stay_open() -> None:
     log = LogBuilder("t")
     add_response(log, "a", "", "c1")
-    (answer,) = log.unfinished_messages()
-    assert calls_of(answer)["c1"].state == "input-available"
+    (response,) = log.unfinished_messages()
+    assert calls_of(response)["c1"].state == "input-available"
     assert log.take() == []
 
 
@@ -156,8 +156,8 @@ def test_an_invalid_chunk_is_reported_and_changes_nothing() -> None:
     log.line, log.offset = 7, 100
     add_response(log, "a", "One")
     log.append("a", TextDelta("gone", "x"), TextStart("1"), TextDelta("1", "!"), TextEnd("1"))
-    (answer,) = log.finish()
-    assert text_of(answer) == "One!"
+    (response,) = log.finish()
+    assert text_of(response) == "One!"
     (finding,) = log.unknown_records
     assert (finding.what, finding.positions) == ("a chunk that does not fit", (Position(7, 100),))
 
@@ -168,8 +168,8 @@ def test_preliminary_output_leaves_a_call_waiting() -> None:
     log.append("a", ToolOutputAvailable("c1", "w", preliminary=True))
     assert log.is_pending("c1")
     assert not log.take_call_times()
-    (answer,) = log.finish()
-    call = calls_of(answer)["c1"]
+    (response,) = log.finish()
+    call = calls_of(response)["c1"]
     assert (call.state, call.output) == ("output-error", InterruptedOutput("lost", "w"))
 
 
@@ -265,9 +265,9 @@ def test_the_usage_of_a_response_is_counted_once_with_the_last_value() -> None:
     log.add_consumption(consumed("a", "k", 5))
     (entry,) = log.take_ledger()
     assert (entry.key, entry.usage.output_tokens, entry.run_id) == ("k", 5, "t@0")
-    answer = log.finish()[-1]
-    assert isinstance(answer, AssistantMessage)
-    assert answer.content.usage == Usage(input_tokens=10, output_tokens=5)
+    response = log.finish()[-1]
+    assert isinstance(response, AssistantMessage)
+    assert response.content.usage == Usage(input_tokens=10, output_tokens=5)
 
 
 def test_a_message_of_two_responses_has_the_usage_of_both() -> None:
@@ -275,9 +275,9 @@ def test_a_message_of_two_responses_has_the_usage_of_both() -> None:
     add_response(log, "a", "Yes")
     log.add_consumption(consumed("a", "k1", 1))
     log.add_consumption(consumed("a", "k2", 5))
-    (answer,) = log.finish()
-    assert isinstance(answer, AssistantMessage)
-    assert answer.content.usage == Usage(input_tokens=20, output_tokens=6)
+    (response,) = log.finish()
+    assert isinstance(response, AssistantMessage)
+    assert response.content.usage == Usage(input_tokens=20, output_tokens=6)
 
 
 def test_the_sum_of_usages_leaves_unknown_fields_unset() -> None:
@@ -313,8 +313,8 @@ def with_agent(*, link: bool = True) -> tuple[LogBuilder, SubAgentBuilder]:
 def test_the_messages_of_a_sub_agent_are_nested_under_its_call() -> None:
     log, _ = with_agent()
     add_output(log, "c1")
-    _, answer = log.finish()
-    assert [text_of(child) for child in calls_of(answer)["c1"].children] == ["look", "Seen"]
+    _, response = log.finish()
+    assert [text_of(child) for child in calls_of(response)["c1"].children] == ["look", "Seen"]
     assert not log.orphans()
 
 
@@ -337,9 +337,9 @@ def test_new_messages_of_a_sub_agent_release_the_parent_message_again() -> None:
     add_response(log, "b", "Good")
     assert ids(log.take()) == ["p", "a"]
     add_response(agent, "s2", "And more")
-    last, answer = log.finish()
-    assert (last.id, answer.id) == ("b", "a")
-    assert [text_of(child) for child in calls_of(answer)["c1"].children] == ["look", "Seen", "And more"]
+    last, response = log.finish()
+    assert (last.id, response.id) == ("b", "a")
+    assert [text_of(child) for child in calls_of(response)["c1"].children] == ["look", "Seen", "And more"]
     assert log.finish() == []
 
 

@@ -24,7 +24,7 @@ class ClaudeLog:
         return self._add("user", {"role": "user", "content": text})
 
     def answer(self, text: str = "", *, call: JsonObject | None = None, output: int = 5) -> "ClaudeLog":
-        """What the model says, and a call it makes."""
+        """A response with a text and possibly a call."""
         number = len(self.records)
         blocks: list[JsonObject] = [{"type": "text", "text": text}] if text else []
         if call is not None:
@@ -46,7 +46,7 @@ class ClaudeLog:
         return self._add("assistant", message, requestId=f"req_{self.session[:8]}_{self.agent}_{number}")
 
     def result(self, call: str, content: str, **fields: object) -> "ClaudeLog":
-        """What a tool gives back."""
+        """The result of a call."""
         block = {"type": "tool_result", "tool_use_id": call, "content": content}
         return self._add("user", {"role": "user", "content": [block]}, **fields)
 
@@ -97,13 +97,13 @@ class ClaudeLog:
 
 def gardening(session: str = SESSION) -> ClaudeLog:
     """Two turns with a call each."""
-    talk = ClaudeLog(session)
-    talk.prompt("Which beds need water?")
-    talk.answer("I look.", call={"id": "toolu_1", "name": "Bash", "input": {"command": "beds --dry"}})
-    talk.result("toolu_1", "north\nsouth", toolUseResult={"stdout": "north\nsouth", "stderr": ""})
-    talk.answer("The north and the south bed.")
-    talk.prompt("Water them.")
-    talk.answer(call={"id": "toolu_2", "name": "Bash", "input": {"command": "water north south"}})
-    talk.result("toolu_2", "done")
-    talk.answer("They are watered.")
-    return talk
+    log = ClaudeLog(session)
+    log.prompt("Which beds need water?")
+    log.answer("I look.", call={"id": "toolu_1", "name": "Bash", "input": {"command": "beds --dry"}})
+    log.result("toolu_1", "north\nsouth", toolUseResult={"stdout": "north\nsouth", "stderr": ""})
+    log.answer("The north and the south bed.")
+    log.prompt("Water them.")
+    log.answer(call={"id": "toolu_2", "name": "Bash", "input": {"command": "water north south"}})
+    log.result("toolu_2", "done")
+    log.answer("They are watered.")
+    return log

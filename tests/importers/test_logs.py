@@ -114,31 +114,31 @@ async def test_importing_again_reads_nothing(store: Store, tmp_path: Path) -> No
 @in_empty_store
 async def test_only_new_lines_are_read_with_the_same_result(store: Store, tmp_path: Path, known: int) -> None:
     folder = new_folder(tmp_path)
-    talk = gardening()
+    log = gardening()
     path = folder / f"{SESSION}.jsonl"
-    path.write_bytes(b"".join(talk.lines()[: len(talk.lines())].splitlines(keepends=True)[:known]))
+    path.write_bytes(b"".join(log.lines()[: len(log.lines())].splitlines(keepends=True)[:known]))
     set_old_mtime(path)
     await import_paths(store, path)
-    talk.append(path, known)
+    log.append(path, known)
     os.utime(path, (1_700_000_100, 1_700_000_100))
     report = await import_paths(store, path)
     assert report.read == 1
-    assert report.bytes <= len(talk.lines())
-    assert await raw_lines_of(store) == talk.lines()
+    assert report.bytes <= len(log.lines())
+    assert await raw_lines_of(store) == log.lines()
     stored = without_seq(await messages_of(store))
     once = folder / "once"
-    await import_paths(store, renamed_copy(once, talk))
+    await import_paths(store, renamed_copy(once, log))
     again = without_seq(await messages_of(store, OTHER))
     assert _without_ids(stored) == _without_ids(again)
     usage, other = await store.usage.of_thread(SESSION), await store.usage.of_thread(OTHER)
     assert usage.output_tokens == other.output_tokens
 
 
-def renamed_copy(folder: Path, talk: ClaudeLog) -> Path:
+def renamed_copy(folder: Path, log: ClaudeLog) -> Path:
     """Write the same log under another session id, as a session that is not running."""
     path = folder / f"{OTHER}.jsonl"
     folder.mkdir()
-    path.write_bytes(talk.lines().replace(SESSION.encode(), OTHER.encode()))
+    path.write_bytes(log.lines().replace(SESSION.encode(), OTHER.encode()))
     set_old_mtime(path)
     return path
 
@@ -165,8 +165,8 @@ async def test_many_small_imports_have_the_same_result(tmp_path: Path) -> None:
 
 
 async def test_an_incomplete_line_is_imported_later(store: Store, tmp_path: Path) -> None:
-    talk = gardening()
-    data = talk.lines()
+    log = gardening()
+    data = log.lines()
     cut = data.rindex(b'"They are') + 5
     path = tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(data[:cut])
@@ -181,10 +181,10 @@ async def test_an_incomplete_line_is_imported_later(store: Store, tmp_path: Path
 
 
 async def test_open_calls_of_a_running_agent_are_completed_later(store: Store, tmp_path: Path) -> None:
-    talk = (
+    log = (
         ClaudeLog().prompt("Look.").answer(call={"id": "toolu_9", "name": "Bash", "input": {"command": "ls"}})
     )
-    path = talk.write(tmp_path)
+    path = log.write(tmp_path)
     await import_paths(store, path)
     assert await _state(store) == "input-available"
     assert [run.status for run in (await store.runs.list(RunFilter(thread_id=SESSION))).items] == ["running"]
@@ -341,10 +341,10 @@ async def test_several_processes_import_the_same(tmp_path: Path, store: Store) -
 
 
 async def test_invalid_usage_does_not_stop_the_import(store: Store, tmp_path: Path) -> None:
-    talk = gardening()
-    talk.records[1]["message"]["usage"] = {"input_tokens": -5, "output_tokens": 2**70}
-    talk.records[3]["message"]["usage"] = {"input_tokens": "many", "output_tokens": None}
-    report = await import_paths(store, talk.write(tmp_path))
+    log = gardening()
+    log.records[1]["message"]["usage"] = {"input_tokens": -5, "output_tokens": 2**70}
+    log.records[3]["message"]["usage"] = {"input_tokens": "many", "output_tokens": None}
+    report = await import_paths(store, log.write(tmp_path))
     assert (report.counts.new_threads, report.failed) == (1, False)
 
 
@@ -390,13 +390,13 @@ async def test_sub_agents_of_gemini_are_nested_under_their_calls(store: Store, t
 
 def family(home: Path) -> tuple[Rollout, Rollout]:
     """A session of Codex that has started an agent; neither is running."""
-    parent = codex_session().talk("Dig.", "Dug.")
+    parent = codex_session().add_turn("Dig.", "Dug.")
     parent.begin("Find the slugs.")
     child = parent.agent(2)
     parent.spawn(child, "c1")
     parent.answer("Seven slugs.").count(40)
     child.time += timedelta(seconds=3)
-    child.talk("Look under the leaves.", "Seven.", 5)
+    child.add_turn("Look under the leaves.", "Seven.", 5)
     set_old_mtime(parent.write(home))
     set_old_mtime(child.write(home))
     return parent, child
@@ -438,7 +438,7 @@ async def test_a_sub_agent_that_continues_after_its_session_is_a_change_of_it(
 ) -> None:
     parent, child = family(tmp_path)
     await import_paths(store, tmp_path)
-    child.talk("And under the pots.", "Two more.")
+    child.add_turn("And under the pots.", "Two more.")
     child.write(tmp_path)
     report = await import_paths(store, tmp_path)
     assert (report.read, report.counts.new_threads) == (1, 0)
@@ -477,9 +477,9 @@ def path_of(home: Path, rollout: Rollout) -> Path:
 @pytest.mark.parametrize("seed", range(4))
 async def test_following_a_session_and_its_sub_agent_has_the_same_result(tmp_path: Path, seed: int) -> None:
     parent, child = family(tmp_path)
-    child.talk("And under the pots.", "Two more.")
-    parent.talk("Thank you.", "You are welcome.")
-    child.talk("And in the shed.", "None.")
+    child.add_turn("And under the pots.", "Two more.")
+    parent.add_turn("Thank you.", "You are welcome.")
+    child.add_turn("And in the shed.", "None.")
     set_old_mtime(parent.write(tmp_path))
     set_old_mtime(child.write(tmp_path))
     chance = Random(seed)
@@ -517,7 +517,7 @@ async def test_a_thread_that_was_continued_here_is_kept(store: Store, tmp_path: 
 async def test_a_sub_agent_of_codex_that_no_call_claims_is_a_thread_beside_its_session(
     store: Store, tmp_path: Path
 ) -> None:
-    parent = codex_session().talk("Dig.", "Dug.")
+    parent = codex_session().add_turn("Dig.", "Dug.")
     child = parent.agent(2)
     child.time += timedelta(seconds=3)
     child.begin("Look under the leaves.").answer("Seven.")
@@ -531,8 +531,8 @@ async def test_a_sub_agent_of_codex_that_no_call_claims_is_a_thread_beside_its_s
     thread = await store.threads.get(beside)
     assert thread is not None
     assert (thread.metadata or {})["parentThreadId"] == parent.thread
-    talk = [text_of(message) for message in await messages_of(store, beside) if not message.internal]
-    assert talk == ["Look under the leaves.", "Seven."]
+    log = [text_of(message) for message in await messages_of(store, beside) if not message.internal]
+    assert log == ["Look under the leaves.", "Seven."]
 
 
 async def test_a_sub_agents_file_that_appears_in_a_later_turn_is_nested_under_its_call(
@@ -540,10 +540,10 @@ async def test_a_sub_agents_file_that_appears_in_a_later_turn_is_nested_under_it
 ) -> None:
     parent, child = family(tmp_path)
     path_of(tmp_path, child).unlink()
-    parent.talk("Thank you.", "You are welcome.")
+    parent.add_turn("Thank you.", "You are welcome.")
     set_old_mtime(parent.write(tmp_path))
     await import_paths(store, tmp_path)
-    parent.talk("Rest now.", "I rest.")
+    parent.add_turn("Rest now.", "I rest.")
     set_old_mtime(parent.write(tmp_path))
     set_old_mtime(child.write(tmp_path))
     await import_paths(store, tmp_path)
@@ -557,16 +557,16 @@ def write_lines(path: Path, *records: Json) -> None:
 
 
 async def test_a_late_result_of_an_earlier_turn_is_added_to_its_call(store: Store, tmp_path: Path) -> None:
-    talk = (
+    log = (
         ClaudeLog().prompt("Dig.").answer(call={"id": "toolu_7", "name": "Bash", "input": {"command": "dig"}})
     )
-    talk.prompt("And sow.").answer("Sown.")
-    path = talk.write(tmp_path)
+    log.prompt("And sow.").answer("Sown.")
+    path = log.write(tmp_path)
     set_old_mtime(path)
     await import_paths(store, path)
-    known = len(talk.records)
-    talk.result("toolu_7", "dug")
-    talk.append(path, known)
+    known = len(log.records)
+    log.result("toolu_7", "dug")
+    log.append(path, known)
     os.utime(path, (1_700_000_100, 1_700_000_100))
     report = await import_paths(store, path)
     assert not report.unknown_records
@@ -577,4 +577,4 @@ async def test_a_late_result_of_an_earlier_turn_is_added_to_its_call(store: Stor
         if isinstance(part, ToolCallPart)
     ]
     assert (call.state, call.output) == ("output-available", TextOutput("dug"))
-    assert await raw_lines_of(store) == talk.lines()
+    assert await raw_lines_of(store) == log.lines()

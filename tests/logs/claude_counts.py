@@ -43,12 +43,12 @@ def full_conversation(messages: Iterable[Message], *, progress: bool) -> Iterato
 def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
     """The counts of one file."""
     found = list(full_conversation(messages, progress=False))
-    answers = [one for one in found if isinstance(one, AssistantMessage)]
-    real = [one for one in answers if _model(one) != SYNTHETIC]
-    calls = [part for one in answers for part in one.parts if isinstance(part, ToolCallPart)]
+    responses = [one for one in found if isinstance(one, AssistantMessage)]
+    real = [one for one in responses if _model(one) != SYNTHETIC]
+    calls = [part for one in responses for part in one.parts if isinstance(part, ToolCallPart)]
     ended = [call for call in calls if call.result_provider_metadata is not None]
     failed = [call for call in ended if _is_error(call)]
-    thoughts = [part for one in answers for part in one.parts if isinstance(part, ReasoningPart)]
+    thoughts = [part for one in responses for part in one.parts if isinstance(part, ReasoningPart)]
     redacted = [part for part in thoughts if "redactedData" in _anthropic(part)]
     in_message, in_result = _images(found), sum(map(_images_of_call, calls))
     errors = sum(bool(record_of(one).get("isApiErrorMessage")) for one in found)
@@ -59,7 +59,7 @@ def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
     for record in again:
         models[str(record["message"].get("model"))] += 1
     repeated = [block for record in again for block in record["message"].get("content", ())]
-    synthetic = len(answers) - len(real) + errors
+    synthetic = len(responses) - len(real) + errors
     if synthetic:
         models[SYNTHETIC] = synthetic
     return {

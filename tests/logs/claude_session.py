@@ -170,7 +170,7 @@ class Session:
         return self.prompt(words).answer(text=answer)
 
     def work(self, words: str, *calls: str) -> "Session":
-        """A prompt, an answer with calls, their results, and a last word."""
+        """A prompt, a response with calls, their results, and a final response."""
         self.prompt(words).answer(thinking="hm", text="On it.", calls=[use(call) for call in calls])
         for call in calls:
             self.result(call, f"{call} is done")
@@ -234,7 +234,7 @@ class Reading(NamedTuple):
     log: LogReader
 
     @property
-    def answers(self) -> list[AssistantMessage]:
+    def responses(self) -> list[AssistantMessage]:
         return [message for message in self.messages if isinstance(message, AssistantMessage)]
 
     @property

@@ -23,7 +23,7 @@ class Rollout(Script):
         self.thread = id_at(start, number)
         self.path = "/root"
 
-    def talk(self, prompt: str, answer: str, tokens: int = 10) -> "Rollout":
+    def add_turn(self, prompt: str, answer: str, tokens: int = 10) -> "Rollout":
         """A whole turn."""
         self.begin(prompt)
         self.answer(answer).count(self.total + tokens)

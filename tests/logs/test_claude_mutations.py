@@ -186,7 +186,7 @@ def test_lines_in_another_order_are_read(chance: random.Random, swaps: int) -> N
     assert {prompt.id for prompt in reading.prompts} <= prompts | {
         record["uuid"] for record in records if record["type"] == "attachment"
     }
-    assert len({answer.id for answer in reading.answers}) == len(reading.answers)
+    assert len({response.id for response in reading.responses}) == len(reading.responses)
 
 
 @given(st.integers(0, len(rich().data)))

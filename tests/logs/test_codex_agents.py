@@ -35,7 +35,7 @@ TEXTS = ["Count the snails.", "Nine."]
 def snails(parent: Rollout, number: int = 2, *, copies: bool = True) -> Rollout:
     child = parent.agent(number, copies=copies)
     child.time += timedelta(seconds=3)
-    return child.talk("Count the snails.", "Nine.")
+    return child.add_turn("Count the snails.", "Nine.")
 
 
 def by_thread(parent: Rollout, child: Rollout) -> None:
@@ -137,7 +137,7 @@ def test_a_call_without_an_output_is_found_by(tmp_path: Path, arguments: JsonObj
 
 def garden(tmp_path: Path) -> tuple[Rollout, Rollout, Rollout, Path]:
     """A session, its sub-agent, and that one's."""
-    parent = session().talk("Dig.", "Dug.")
+    parent = session().add_turn("Dig.", "Dug.")
     parent.begin("Look after the garden.")
     child = snails(parent)
     parent.spawn(child, "c1")
@@ -145,7 +145,7 @@ def garden(tmp_path: Path) -> tuple[Rollout, Rollout, Rollout, Path]:
     child.begin("And the slugs.")
     grandchild = child.agent(3)
     grandchild.time += timedelta(seconds=3)
-    grandchild.talk("Count the slugs.", "Four.")
+    grandchild.add_turn("Count the slugs.", "Four.")
     child.spawn(grandchild, "c2")
     child.answer("Four slugs.").count(60)
     child.write(tmp_path)
@@ -224,7 +224,7 @@ def test_two_agents_with_the_same_path_are_under_their_calls(tmp_path: Path) -> 
     for number, call in ((2, "c1"), (3, "c2")):
         child = parent.agent(number, copies=False)
         child.records[0]["payload"]["source"]["subagent"]["thread_spawn"]["agent_path"] = "/root/twin"
-        child.talk(f"Go {number}.", "Gone.").write(tmp_path)
+        child.add_turn(f"Go {number}.", "Gone.").write(tmp_path)
         parent.spawn(child, call, task_name="/root/twin")
     log = parse_log_file(parent.write(tmp_path))
     assert (under(log.messages, "c1")[0], under(log.messages, "c2")[0]) == ("Go 2.", "Go 3.")
@@ -326,7 +326,7 @@ def test_any_header_is_accepted(tmp_path_factory: pytest.TempPathFactory, data: 
 
 def test_a_session_is_read_with_its_sub_agents(tmp_path: Path) -> None:
     _, child, grandchild, path = garden(tmp_path)
-    other = session(7).talk("Hello.", "Hello.").write(tmp_path)
+    other = session(7).add_turn("Hello.", "Hello.").write(tmp_path)
     units = {unit.session.path: unit for unit in units_of(find_logs([tmp_path]).files)}
     assert units.keys() == {path, other}
     assert {file.session for file in units[path].agents} == {child.thread, grandchild.thread}
@@ -342,7 +342,7 @@ def test_without_its_session_a_sub_agent_is_a_session(tmp_path: Path) -> None:
 
 def test_a_change_of_a_sub_agent_is_a_change_of_the_session(tmp_path: Path) -> None:
     garden(tmp_path)
-    session(7).talk("Hello.", "Hello.").write(tmp_path)
+    session(7).add_turn("Hello.", "Hello.").write(tmp_path)
     family = {path for path in tmp_path.rglob("*.jsonl") if "000000000007" not in path.name}
     assert len(family) == 3
     for path in family:
@@ -350,7 +350,7 @@ def test_a_change_of_a_sub_agent_is_a_change_of_the_session(tmp_path: Path) -> N
 
 
 def test_a_thread_with_two_rollouts_has_a_sub_agent_in_the_one_that_started_it(tmp_path: Path) -> None:
-    parent = session().talk("Dig.", "Dug.")
+    parent = session().add_turn("Dig.", "Dug.")
     path = parent.write(tmp_path)
     parent.time += timedelta(hours=2)
     later = path.with_name(f"rollout-{parent.time:%Y-%m-%dT%H-%M-%S}-{parent.thread}_{'0' * 36}.jsonl")

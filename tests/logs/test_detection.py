@@ -29,7 +29,7 @@ ANSWER: JsonObject = {"id": "msg_1", "type": "message", "role": "assistant", "mo
 
 FORMATS: dict[str, tuple[list[Json], str]] = {
     "a prompt of Claude Code": ([line(type="user", message=MESSAGE)], "claude-code-log"),
-    "a summary before the talk": (
+    "a summary before the conversation": (
         [{"type": "summary", "summary": "s", "leafUuid": "l"}, line(type="user", message=MESSAGE)],
         "claude-code-log",
     ),
@@ -252,7 +252,7 @@ TEXTS: dict[str, tuple[str, list[Json]]] = {
     "glued records": ('{"a":1}{"a":2}\n', [{"a": 1}, {"a": 2}]),
     "blank lines, NULs and a mark": ('\ufeff\n\0\0\0{"a":1}\r\n\r\n{"a":2}', [{"a": 1}, {"a": 2}]),
     "a document over many lines": ('{\n "a": {\n "b": 1\n }\n}\n', [{"a": {"b": 1}}]),
-    "talk between values": ('[10:00] hello\n {\n "a": 1\n}\nbye {"a":2}\n{"a":3}', [{"a": 1}, {"a": 3}]),
+    "text between values": ('[10:00] hello\n {\n "a": 1\n}\nbye {"a":2}\n{"a":3}', [{"a": 1}, {"a": 3}]),
     "no JSON": ("hello\nworld\n", []),
     "control characters": ('{"a":"\t"}', [{"a": "\t"}]),
     "half a pair": ('{"a":"\\ud83d"}', [{"a": "\ud83d"}]),

@@ -190,5 +190,5 @@ def test_the_messages_of_a_long_turn_are_released_one_by_one() -> None:
     for number in range(2 * TAKE_EVERY):
         session.answer(calls=[use(f"c{number}")]).result(f"c{number}")
     reading = read(session)
-    assert len(reading.answers) == 2 * TAKE_EVERY
+    assert len(reading.responses) == 2 * TAKE_EVERY
     assert {call.output for call in reading.calls.values()} == {TextOutput("done")}

@@ -349,7 +349,7 @@ async def test_a_stream_may_arrive_in_single_bytes(tmp_path: Path) -> None:
 async def test_a_stream_yields_messages_before_it_ends() -> None:
     async def source() -> AsyncIterator[bytes]:
         yield b"".join(rich(f"v{number}").data for number in range(3))
-        pytest.fail("somebody asked for more")
+        pytest.fail("the source was read further")
 
     async for message in parse_log_stream(source(), name=f"{SESSION}.jsonl"):
         assert message.thread_id == SESSION
@@ -521,7 +521,7 @@ def test_the_agent_that_compacts_a_session_may_follow_its_records(tmp_path: Path
 
 
 def test_a_response_of_opencode_to_a_missing_prompt_is_reported(tmp_path: Path) -> None:
-    answers = [
+    responses = [
         {
             "info": {"id": id_, "role": "assistant", "parentID": parent, "time": {"created": 2}},
             "parts": [{"id": f"prt_{id_}", "type": "text", "text": "Yes"}],
@@ -529,7 +529,7 @@ def test_a_response_of_opencode_to_a_missing_prompt_is_reported(tmp_path: Path) 
         for id_, parent in (("msg_2", "msg_1"), ("msg_3", "gone"))
     ]
     path = tmp_path / "export.json"
-    path.write_bytes(dumps(EXPORT | {"messages": [*EXPORT["messages"], *answers]}))
+    path.write_bytes(dumps(EXPORT | {"messages": [*EXPORT["messages"], *responses]}))
     log = parse_log_file(path)
     assert [(finding.what, finding.detail) for finding in log.unknown_records] == [
         ("missing parent", "gone, the parent of msg_3")

@@ -27,14 +27,14 @@ def stamped(records: Sequence[JsonObject]) -> bytes:
 
 
 def claude_code() -> bytes:
-    talk = ClaudeLog()
+    log = ClaudeLog()
     for turn in TURNS:
-        talk.prompt(f"Look {turn}")
-        talk.answer(call={"id": "call_0", "name": "ls", "input": {"path": str(turn)}})
+        log.prompt(f"Look {turn}")
+        log.answer(call={"id": "call_0", "name": "ls", "input": {"path": str(turn)}})
         if turn != 1:  # one that was cut off
-            talk.result("call_0", f"found {turn}")
-        talk.answer(f"Done {turn}")
-    return talk.lines()
+            log.result("call_0", f"found {turn}")
+        log.answer(f"Done {turn}")
+    return log.lines()
 
 
 def codex(*, events: bool) -> bytes:

@@ -37,8 +37,14 @@ async def ada(store: Store) -> Store:
         await owner.threads.create(thread, metadata={"topic": topic})
     reply = AssistantMessage(id="m2", created_at=at(2), content="m2")
     note = AssistantMessage(id="n", created_at=at(2), type="event", internal=True, content="n")
-    talk: list[Message] = [message("m1", 1, n=1), reply, note, message("m3", 3, n=True), message("m4", 3)]
-    await mine.messages.save(talk, thread_id="t1")
+    conversation: list[Message] = [
+        message("m1", 1, n=1),
+        reply,
+        note,
+        message("m3", 3, n=True),
+        message("m4", 3),
+    ]
+    await mine.messages.save(conversation, thread_id="t1")
     await mine.messages.save([message("o1", 1), message("o2", 4)], thread_id="t2")
     await other.messages.save([message("b1", 1)], thread_id="t3")
     return mine

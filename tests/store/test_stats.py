@@ -262,9 +262,12 @@ async def test_a_call_is_counted_with_the_first_response_of_its_message(store: S
         await store.messages.save(
             [message_with_calls("turn", NOON, call("c1", "run"), call("c2", "run"))], thread_id=thread
         )
-        answers = [("k1", 5, "large"), ("k2", 5 if thread == "t1" else 9, "small")]
+        responses = [("k1", 5, "large"), ("k2", 5 if thread == "t1" else 9, "small")]
         await store.usage.record(
-            [record_of(thread, key, output, message_id="turn", model=model) for key, output, model in answers]
+            [
+                record_of(thread, key, output, message_id="turn", model=model)
+                for key, output, model in responses
+            ]
         )
     (stat,) = await store.stats.totals()
     assert (stat.output_tokens, stat.tool_calls) == (14, 2)

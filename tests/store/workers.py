@@ -30,7 +30,7 @@ for name in ("asyncpg", "partita.store.engines.postgres", "sqlalchemy.dialects.s
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload([__name__])
-NOBODY = 65534
+OTHER_USER = 65534
 
 
 def started(work: Callable[..., None], *arguments: Any) -> ForkServerProcess:
@@ -108,7 +108,7 @@ def fill_with_a_limit(place: str, report: Connection) -> None:
 def fill_without_permission(place: str, report: Connection) -> None:
     """Write to a store as a user without permissions, and report the error."""
     asyncio.run(_fill(":memory:"))  # load everything while it is readable
-    os.setuid(NOBODY)
+    os.setuid(OTHER_USER)
     asyncio.run(_fill(place, report))
 
 

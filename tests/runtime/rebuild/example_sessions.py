@@ -107,7 +107,7 @@ def family() -> tuple[Rollout, Rollout]:
     child = parent.agent(2)
     parent.spawn(child, "call-1")
     parent.answer("Seven.").count(20)
-    child.talk("Look under the leaves.", "There are seven.")
+    child.add_turn("Look under the leaves.", "There are seven.")
     return parent, child
 
 
