@@ -32,10 +32,10 @@ def load_chunks(
             losses.append(Loss.of(f"{path}[{index}]", raw, f"not a chunk: {error}"))
     folded = fold(_as_deltas(chunks), message_id)
     losses.extend(folded.losses)
-    beside = dict(folded.beside)
-    errors = [DataPart("error", {"message": text}) for text in beside.pop("errors", ())]
+    other_values = dict(folded.beside)
+    errors = [DataPart("error", {"message": text}) for text in other_values.pop("errors", ())]
     metadata = folded.message.content.metadata
-    return (*folded.message.parts, *errors), beside | (
+    return (*folded.message.parts, *errors), other_values | (
         {} if metadata is UNSET else {"messageMetadata": metadata}
     )
 

@@ -148,8 +148,8 @@ def _parts(body: Row, message: Row, role: str, message_id: str, losses: list[Los
             yield from load_block(block, message_id, path)
     if is_array(body.get(CHUNKS)):
         path = f"{body.path}.{CHUNKS}"
-        parts, beside = load_chunks(body.take(CHUNKS), message_id, path, losses)
-        body.left |= beside
+        parts, other_values = load_chunks(body.take(CHUNKS), message_id, path, losses)
+        body.left |= other_values
         yield from parts
 
 

@@ -290,8 +290,8 @@ def _write_message(role: str, blocks: Sequence[Any], noted: JsonObject) -> wire.
     if not noted:
         return wire.Message(role=role, parts=tuple(blocks))
     own = noted.get(ROLE)
-    ours = ROLES.get(own, "user") if isinstance(own, str) else role
-    is_kept = isinstance(own, str) and (ours == role or {ours, role} == {"user", "tool"})
+    default_role = ROLES.get(own, "user") if isinstance(own, str) else role
+    is_kept = isinstance(own, str) and (default_role == role or {default_role, role} == {"user", "tool"})
     members = {name: value for name, value in noted.items() if name not in MESSAGE_NOTES}
     known = {name: members.pop(name) for name in MEMBERS if name in members}
     return wire.Message(

@@ -181,7 +181,7 @@ def write_response(part: ToolResultPart) -> Wire:
 
 
 def _executed(call: ToolCallPart, output: ToolOutput, metadata: JsonObject | None = None) -> ToolCallPart:
-    """Return a call with an output in the same message: the provider ran it, whatever its block type is."""
+    """Return a call with an output in the same message: the provider ran it, regardless of its type."""
     about = call.call_provider_metadata
     return replace(
         call,

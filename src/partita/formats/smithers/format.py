@@ -90,7 +90,7 @@ def _table_of(row: Row) -> str:
 
 
 def _agents(tables: Mapping[str, list[Row]]) -> Iterator[Agent]:
-    """Yield the agents with their rows; last those without a row of their own."""
+    """Yield the agents with their rows; agents that have no row come last."""
     events = _by_agent(tables["events"])
     calls = _by_agent(tables["toolCalls"])
     for row in tables["agents"]:
