@@ -106,7 +106,7 @@ conformance: setup ## Compare with the real ai packages at length, 3,000 example
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests/conformance
 
 chaos: setup ## Kill and interrupt writers hundreds of times, and check that nothing acknowledged is lost
-	PARTITA_CHAOS=300 $(BIN)/python -m pytest --workers 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/proofs tests/terminal/test_interrupting.py
+	PARTITA_CHAOS=300 $(BIN)/python -m pytest --workers 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/processes tests/terminal/test_interrupting.py
 
 fuzz: setup ## Send the server random requests, with its own description of them and against it
 	PARTITA_FUZZ=100 $(BIN)/python -m pytest --workers 2 --timeout 3600 tests/server/security

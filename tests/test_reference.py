@@ -13,7 +13,7 @@ from docs.generator.python_page import MODULES
 from partita.server.app import asgi
 from partita.types.json import JsonObject
 from tests.docs.test_links import broken_links, page_text
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, scripted, text_part
 from tests.tables import each_row
 from tests.test_surface import PACKAGES
 
@@ -83,7 +83,7 @@ async def test_the_server_accepts_every_request_of_the_reference() -> None:
     document = openapi()
     commands = [curl(path, method, operation, document) for path, method, operation in operations(document)]
     refused: dict[str, str] = {}
-    app = asgi(scripted([says("Forty-one metres.")]), store="memory:")
+    app = asgi(scripted([text_part("Forty-one metres.")]), store="memory:")
     async with app.lifespan(), client_of(app) as client:
         for command in sorted(commands, key=lambda one: "/api/chat " not in one):
             response = await send(client, command)

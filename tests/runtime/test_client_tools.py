@@ -33,7 +33,7 @@ def graph() -> AgentService:
     from tests.runtime.adapters.graphs import Model as GraphModel
     from tests.runtime.adapters.graphs import graph_of
 
-    return as_agent(graph_of(GraphModel(answers=[["Hello"]])))
+    return as_agent(graph_of(GraphModel(responses=[["Hello"]])))
 
 
 REFUSED: dict[str, Callable[[], AgentService]] = {

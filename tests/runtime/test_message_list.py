@@ -349,8 +349,8 @@ def test_parts_of_a_full_stream_update_the_list() -> None:
     ):
         messages.update_from_stream_part(part, version=6)
     messages.end()
-    answer = messages.messages[-1]
-    assert answer.parts == (TextPart("Rain.", "done"), SourceUrlPart("s", "https://example.com"))
+    message = messages.messages[-1]
+    assert message.parts == (TextPart("Rain.", "done"), SourceUrlPart("s", "https://example.com"))
     assert [loss.path for loss in messages.losses] == ["$[4].rawValue"]
     assert messages.errors == ["overloaded"]
 

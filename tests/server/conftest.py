@@ -42,7 +42,7 @@ def user_in_header(connection: Connection) -> Principal | None:
     return Principal(name, "write") if name else None
 
 
-def says(text: str) -> dict[str, Any]:
+def text_part(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
@@ -55,7 +55,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 @pytest.fixture
 async def app(store: Store) -> AsyncIterator[PartitaApp]:
     """The application for users of this machine."""
-    app = asgi(scripted([says("Forty-one metres.")]), store=store)
+    app = asgi(scripted([text_part("Forty-one metres.")]), store=store)
     async with app.lifespan():
         yield app
 

@@ -11,10 +11,10 @@ from partita.store.schema import runs
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 
-from .conftest import client_of, says, scripted
+from .conftest import client_of, scripted, text_part
 
-AGENT = scripted([says("Forty-one metres.")])
-HELLO = {"role": "user", "parts": [says("How tall is it?")]}
+AGENT = scripted([text_part("Forty-one metres.")])
+HELLO = {"role": "user", "parts": [text_part("How tall is it?")]}
 
 
 def sealed_runs(tx: Transaction) -> dict[str, bool]:

@@ -18,7 +18,7 @@ from partita.store.store import Store
 from partita.types.messages import text_of
 from tests.tables import each_row
 
-from .conftest import client_of, says, scripted
+from .conftest import client_of, scripted, text_part
 from .dialects.chat.chat_client import Chat, parse_response, user
 
 Wrap = Callable[[PartitaApp, str], Any]
@@ -48,7 +48,7 @@ OUTER: dict[str, Wrap] = {"FastAPI": in_fastapi, "Starlette": in_starlette, "pla
 
 @pytest.fixture
 def agent() -> Any:
-    return scripted([says("Forty-one metres.")])
+    return scripted([text_part("Forty-one metres.")])
 
 
 @pytest.mark.parametrize("path", ["/agents", "/", "/v1/deep/er"])
@@ -57,8 +57,8 @@ async def test_it_works_when_mounted_under_a_path(store: Store, agent: Any, wrap
     app = asgi(agent, store=store)
     base = "http://localhost" + path.rstrip("/")
     async with client_of(wrap(app, path), base_url=base) as client:
-        answer = await Chat(client).ask(user("u1", "How tall?"))
-        assert text_of(answer.message()) == "Forty-one metres."
+        response = await Chat(client).ask(user("u1", "How tall?"))
+        assert text_of(response.message()) == "Forty-one metres."
         assert (await client.get("/api/threads/c1")).json()["id"] == "c1"
         assert (await client.get("/api/chat/c1/stream")).status_code == 204
         assert (await client.get("/api/nothing")).status_code == 404
@@ -88,26 +88,26 @@ async def session(store: Store) -> AsyncIterator[Session]:
 
 
 def starlette_route(session: Session, agent: Any) -> Any:
-    async def answer(request: Request) -> StreamingResponse:
+    async def respond(request: Request) -> StreamingResponse:
         run = await session.start(agent, "c1", "How tall?")
         return StreamingResponse(
             follow_sse(session, run.id), headers={**SSE_HEADERS, "x-partita-run-id": "r"}
         )
 
-    return Starlette(routes=[Route("/", answer, methods=["POST"])])
+    return Starlette(routes=[Route("/", respond, methods=["POST"])])
 
 
 def fastapi_route(session: Session, agent: Any) -> Any:
     app = FastAPI()
 
     @app.post("/")
-    async def answer() -> StreamingResponse:
+    async def respond() -> StreamingResponse:
         run = await session.start(agent, "c1", "How tall?")
         return StreamingResponse(
             follow_sse(session, run.id), headers={**SSE_HEADERS, "x-partita-run-id": "r"}
         )
 
-    assert answer is not None
+    assert respond is not None
     return app
 
 

@@ -13,7 +13,7 @@ from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import Approval
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, scripted, text_part
 
 PLACE = "/api/threads/t1/messages"
 CALL: JsonObject = {"type": "tool-call", "id": "c1", "name": "pay", "input": {"sum": 9}}
@@ -37,7 +37,7 @@ async def writer(store: Store) -> AsyncIterator[httpx.AsyncClient]:
     mine = store.scoped("u1")
     await mine.threads.create("t1")
     await mine.messages.save([AssistantMessage(id="m1", content=[waiting])], thread_id="t1")
-    app = asgi(scripted([says("Yes.")]), store=store, user=by_header, routes="all")
+    app = asgi(scripted([text_part("Yes.")]), store=store, user=by_header, routes="all")
     async with app.lifespan(), client_of(app) as client:
         yield client
 

@@ -12,16 +12,16 @@ from partita.server.app import PartitaApp, asgi
 from partita.store.store import Store
 from tests.tables import each_row
 
-from .conftest import client_of, says, scripted
-from .security.cases import CASES, Ask, path_of
-from .security.harbour import Route, routes_of
+from .conftest import client_of, scripted, text_part
+from .security.cases import CASES, Request, path_of
+from .security.multi_tenant import Route, routes_of
 
 IDS = {"thread": "t", "message": "m", "run": "r", "other": "o", "digest": "0" * 64}
 
 
 def app_of(store: Store, **how: Any) -> PartitaApp:
     how.setdefault("user", lambda _: Principal(None, "admin"))
-    return asgi(scripted([says("Forty-one metres.")]), store=store, **how)
+    return asgi(scripted([text_part("Forty-one metres.")]), store=store, **how)
 
 
 async def existing_routes(app: PartitaApp) -> set[str]:
@@ -30,9 +30,9 @@ async def existing_routes(app: PartitaApp) -> set[str]:
     async with app.lifespan(), client_of(app) as client:
         for route in routes_of(app):
             if route.method != "OPTIONS" and route.path != "/api/feed":
-                ask: Ask = CASES[str(route)][0].about(IDS)
+                request: Request = CASES[str(route)][0].about(IDS)
                 response = await client.request(
-                    route.method, path_of(route.path, IDS), json=ask.json, params=dict(ask.query)
+                    route.method, path_of(route.path, IDS), json=request.json, params=dict(request.query)
                 )
                 if response.status_code != 404 or (route.method != "HEAD" and "hint" in response.json()):
                     found.add(str(route))

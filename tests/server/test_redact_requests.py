@@ -44,7 +44,7 @@ async def as_role(app: PartitaApp, store: Store, role: str) -> dict[str, str]:
         if role == "write":
             responses["chat"] = (await client.post("/api/chat", json=ASKED)).text
         run = (await client.get("/api/runs", params={"threadId": "t"})).json()["items"][0]["id"]
-        (answer,) = [
+        (message_id,) = [
             message["id"]
             for message in (await client.get("/api/threads/t/messages")).json()["items"]
             if message["role"] == "assistant"
@@ -53,7 +53,7 @@ async def as_role(app: PartitaApp, store: Store, role: str) -> dict[str, str]:
             f"/api/runs/{run}/log",
             f"/api/runs/{run}/timeline",
             f"/api/runs/{run}/replay",
-            f"/api/threads/t/messages/{answer}/raw",
+            f"/api/threads/t/messages/{message_id}/raw",
             "/api/threads/t/messages",
         ):
             responses[path] = checked(await client.get(path)).text

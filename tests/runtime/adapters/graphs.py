@@ -22,7 +22,7 @@ START: str = GRAPH.START
 class Model(BaseChatModel):
     """Streams one reply after the other, and keeps the prompts that it receives."""
 
-    answers: list[list[Any]]
+    responses: list[list[Any]]
     prompts: list[list[BaseMessage]] = Field(default_factory=list[list[BaseMessage]])
 
     @property
@@ -46,10 +46,12 @@ class Model(BaseChatModel):
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
         self.prompts.append(list(messages))
-        for said in self.answers.pop(0):
-            if isinstance(said, Exception):
-                raise said
-            yield ChatGenerationChunk(message=AIMessageChunk(content=said) if isinstance(said, str) else said)
+        for output in self.responses.pop(0):
+            if isinstance(output, Exception):
+                raise output
+            yield ChatGenerationChunk(
+                message=AIMessageChunk(content=output) if isinstance(output, str) else output
+            )
             await asyncio.sleep(0)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from partita.runtime.tools.tool import tool as own_tool
 from partita.types.json import dumps, is_array, is_object
 
-Answer: TypeAlias = str | tuple[str, dict[str, Any]]
+Response: TypeAlias = str | tuple[str, dict[str, Any]]
 """A text, or a call: the name of a tool and its input."""
 
 Seen: TypeAlias = list[tuple[str, str]]
@@ -31,12 +31,12 @@ class Memory:
     saver: Any = None
 
 
-Make: TypeAlias = Callable[[Sequence[Answer], Memory], AdaptedAgent]
+Make: TypeAlias = Callable[[Sequence[Response], Memory], AdaptedAgent]
 
 _numbers = count(1)
 
 
-def own(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
+def own(responses: Sequence[Response], memory: Memory) -> AdaptedAgent:
     """An `Agent` of Partita."""
     from partita.runtime.agent.agent import Agent
     from tests.runtime.agent.models import Model, reply, summary_of
@@ -53,14 +53,14 @@ def own(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
         ran.append(depth)
         return f"boom {depth}"
 
-    model = Model(*(reply(answer) for answer in answers))
+    model = Model(*(reply(response) for response in responses))
     agent = Agent(model, tools=[dig, blast], name="digger")
     return AdaptedAgent(
         agent, lambda: [[(kind, str(text)) for kind, text in summary_of(one)] for one in model.prompts], ran
     )
 
 
-def pydantic(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
+def pydantic(responses: Sequence[Response], memory: Memory) -> AdaptedAgent:
     """An agent of Pydantic AI."""
     from pydantic_ai.messages import TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 
@@ -69,10 +69,10 @@ def pydantic(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
     ran: list[int] = []
     model = Model(
         *(
-            [answer]
-            if isinstance(answer, str)
-            else call(answer[0], dumps(answer[1]).decode(), id=f"p{next(_numbers)}")
-            for answer in answers
+            [response]
+            if isinstance(response, str)
+            else call(response[0], dumps(response[1]).decode(), id=f"p{next(_numbers)}")
+            for response in responses
         )
     )
     agent = model.agent()
@@ -106,12 +106,12 @@ def pydantic(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
     )
 
 
-def openai(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
+def openai(responses: Sequence[Response], memory: Memory) -> AdaptedAgent:
     """An agent of the OpenAI Agents SDK."""
     from agents import Agent, function_tool
     from agents.testing import ScriptedModel
 
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
     ran: list[int] = []
 
@@ -127,10 +127,10 @@ def openai(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
         return f"boom {depth}"
 
     steps = [
-        says(answer, f"resp_{next(_numbers)}")
-        if isinstance(answer, str)
-        else calls((answer[0], dumps(answer[1]).decode()), id=f"resp_{next(_numbers)}")
-        for answer in answers
+        text_response(response, f"resp_{next(_numbers)}")
+        if isinstance(response, str)
+        else calls((response[0], dumps(response[1]).decode()), id=f"resp_{next(_numbers)}")
+        for response in responses
     ]
     model = ScriptedModel(steps)
     agent = Agent(name="digger", model=model, tools=[dig, blast])
@@ -160,7 +160,7 @@ def _text(content: Any) -> str:
     return "".join(str(item.get("text")) for item in content if is_object(item)) if is_array(content) else ""
 
 
-def graph(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
+def graph(responses: Sequence[Response], memory: Memory) -> AdaptedAgent:
     """A graph of LangGraph without a checkpointer."""
     from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
     from langchain_core.tools import tool
@@ -180,11 +180,11 @@ def graph(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
         return f"boom {depth}"
 
     model = Model(
-        answers=[
-            [answer]
-            if isinstance(answer, str)
-            else call(answer[0], dumps(answer[1]).decode(), id=f"g{next(_numbers)}")
-            for answer in answers
+        responses=[
+            [response]
+            if isinstance(response, str)
+            else call(response[0], dumps(response[1]).decode(), id=f"g{next(_numbers)}")
+            for response in responses
         ]
     )
 
@@ -206,20 +206,20 @@ def graph(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
     )
 
 
-def graph_with_memory(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
+def graph_with_memory(responses: Sequence[Response], memory: Memory) -> AdaptedAgent:
     """A graph of LangGraph with a checkpointer, which outlives the graph."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     memory.saver = memory.saver or InMemorySaver()
-    return graph(answers, memory)
+    return graph(responses, memory)
 
 
-def graph_with_lost_memory(answers: Sequence[Answer], memory: Memory) -> AdaptedAgent:
+def graph_with_lost_memory(responses: Sequence[Response], memory: Memory) -> AdaptedAgent:
     """A graph of LangGraph with a checkpointer that is empty after a restart."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     memory.saver = InMemorySaver()
-    return graph(answers, memory)
+    return graph(responses, memory)
 
 
 KINDS: dict[str, Make] = {

@@ -10,30 +10,30 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
 
-Said = str | dict[int, DeltaToolCall] | dict[int, DeltaThinkingPart] | Exception
+Output = str | dict[int, DeltaToolCall] | dict[int, DeltaThinkingPart] | Exception
 
 
 class Model:
     """Returns one reply after the other, and keeps the prompts that it receives."""
 
-    def __init__(self, *answers: Sequence[Said]) -> None:
+    def __init__(self, *responses: Sequence[Output]) -> None:
         self.prompts: list[list[ModelMessage]] = []
-        self.told: list[AgentInfo] = []
-        self._answers = list(answers)
+        self.requests: list[AgentInfo] = []
+        self._responses = list(responses)
 
     async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
         self.prompts.append(list(messages))
-        self.told.append(info)
-        for said in self._answers.pop(0):
-            if isinstance(said, Exception):
-                raise said
-            yield said
+        self.requests.append(info)
+        for output in self._responses.pop(0):
+            if isinstance(output, Exception):
+                raise output
+            yield output
 
     def agent(self, **more: Any) -> Agent[Any, Any]:
         return Agent(FunctionModel(stream_function=self.stream), name="poet", **more)
 
 
-def call(name: str, *pieces: str, id: str = "c1") -> list[Said]:
+def call(name: str, *pieces: str, id: str = "c1") -> list[Output]:
     first, *rest = pieces
     return [
         {0: DeltaToolCall(name, first, tool_call_id=id)},

@@ -13,7 +13,7 @@ from tests.runtime.adapters import wires
 from tests.runtime.adapters.objects import openai_events
 
 
-def says(text: str, id: str = "resp_1") -> ModelStep:
+def text_response(text: str, id: str = "resp_1") -> ModelStep:
     return ModelStep.stream([openai_events().validate_python(event) for event in wires.responses(text, id)])
 
 

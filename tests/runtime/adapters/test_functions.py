@@ -344,18 +344,18 @@ async def test_unknown_items_are_refused(session: Session, thing: Any) -> None:
 
 
 async def test_stopping_closes_the_function(session: Session) -> None:
-    said, closed = asyncio.Event(), asyncio.Event()
+    started, closed = asyncio.Event(), asyncio.Event()
 
     async def endless(request: AgentRequest) -> AsyncIterator[str]:
         try:
             yield "Hel"
-            said.set()
+            started.set()
             await asyncio.Event().wait()
         finally:
             closed.set()
 
     run = await session.start(as_agent(endless), THREAD, "Hi")
-    await said.wait()
+    await started.wait()
     await session.stop(run.id, "enough")
     assert closed.is_set()
     chunks = [one.chunk async for seen in session.follow(run.id) for one in seen]

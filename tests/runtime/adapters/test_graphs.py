@@ -33,7 +33,7 @@ async def test_text(session: Session) -> None:
 
     from tests.runtime.adapters.graphs import USAGE, Model, graph_of
 
-    model = Model(answers=[["Hel", "lo", AIMessageChunk(content="", usage_metadata=USAGE)]])
+    model = Model(responses=[["Hel", "lo", AIMessageChunk(content="", usage_metadata=USAGE)]])
     left = await run_turn(session, graph_of(model), "Hi")
     assert (left.text, left.run.status, left.run.agent) == ("Hello", "completed", "loop")
     assert left.types.count("start") == left.types.count("start-step") == left.types.count("finish") == 1
@@ -50,7 +50,11 @@ async def test_reasoning_and_tools_in_several_steps(session: Session) -> None:
 
     thought = AIMessageChunk(content=[{"type": "reasoning", "reasoning": "Hm."}])
     model = Model(
-        answers=[[thought, *call("dig", '{"dep', 'th":2}')], call("dig", '{"depth":200}', id="c2"), ["Done."]]
+        responses=[
+            [thought, *call("dig", '{"dep', 'th":2}')],
+            call("dig", '{"depth":200}', id="c2"),
+            ["Done."],
+        ]
     )
     left = await run_turn(session, graph_of(model, dig), "Dig")
     assert (left.text, left.types.count("start-step"), left.types.count("finish-step")) == ("Done.", 3, 3)
@@ -67,13 +71,13 @@ async def test_the_second_turn_includes_the_first(session: Session, has_checkpoi
 
     from tests.runtime.adapters.graphs import Model, call, dig, graph_of
 
-    model = Model(answers=[call("dig", '{"depth":2}'), ["Done."], ["Bye."]])
+    model = Model(responses=[call("dig", '{"depth":2}'), ["Done."], ["Bye."]])
     graph = graph_of(model, dig, memory=InMemorySaver() if has_checkpointer else None)
     await run_turn(session, graph, "Dig")
     await run_turn(session, graph, "Thanks")
-    asked = model.prompts[-1]
-    assert [message.type for message in asked] == ["human", "ai", "tool", "ai", "human"]
-    assert [message.text for message in asked] == ["Dig", "", "dug 2", "Done.", "Thanks"]
+    prompt = model.prompts[-1]
+    assert [message.type for message in prompt] == ["human", "ai", "tool", "ai", "human"]
+    assert [message.text for message in prompt] == ["Dig", "", "dug 2", "Done.", "Thanks"]
 
 
 async def test_reasoning_reaches_the_model_of_the_next_turn(session: Session) -> None:
@@ -82,7 +86,7 @@ async def test_reasoning_reaches_the_model_of_the_next_turn(session: Session) ->
     from tests.runtime.adapters.graphs import Model, graph_of
 
     thought = AIMessageChunk(content=[{"type": "reasoning", "reasoning": "A greeting."}])
-    model = Model(answers=[[thought, "Hello"], ["Bye."]])
+    model = Model(responses=[[thought, "Hello"], ["Bye."]])
     graph = graph_of(model)
     await run_turn(session, graph, "Hi")
     await run_turn(session, graph, "Thanks")
@@ -105,8 +109,8 @@ def test_refused_and_interrupted_calls_have_the_texts_of_all_formats() -> None:
     searched = ToolCallPart(
         "s1", "search", "output-available", {}, output=TextOutput("rock"), provider_executed=True
     )
-    answer = AssistantMessage(id="a1", content=[reasoning, TextPart("I dig."), searched, *calls])
-    question, response, *results = history_of([UserMessage(id="u1", content="Dig"), answer])
+    message = AssistantMessage(id="a1", content=[reasoning, TextPart("I dig."), searched, *calls])
+    question, response, *results = history_of([UserMessage(id="u1", content="Dig"), message])
     assert (question.id, question.content) == ("u1", "Dig")
     assert isinstance(response, AIMessage)
     assert response.content == [
@@ -124,8 +128,8 @@ async def test_a_graph_without_its_checkpoints_gets_all_messages(session: Sessio
 
     from tests.runtime.adapters.graphs import Model, graph_of
 
-    await run_turn(session, graph_of(Model(answers=[["Hello"]]), memory=InMemorySaver()), "Hi")
-    model = Model(answers=[["Bye."]])
+    await run_turn(session, graph_of(Model(responses=[["Hello"]]), memory=InMemorySaver()), "Hi")
+    model = Model(responses=[["Bye."]])
     await run_turn(session, graph_of(model, memory=InMemorySaver()), "Thanks")
     assert [message.text for message in model.prompts[0]] == ["Hi", "Hello", "Thanks"]
 
@@ -133,7 +137,7 @@ async def test_a_graph_without_its_checkpoints_gets_all_messages(session: Sessio
 async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
     from tests.runtime.adapters.graphs import Model, graph_of
 
-    left = await run_turn(session, graph_of(Model(answers=[["Hel", ValueError("no more")]])), "Hi")
+    left = await run_turn(session, graph_of(Model(responses=[["Hel", ValueError("no more")]])), "Hi")
     assert (left.run.status, left.run.error, left.text) == ("failed", "ValueError: no more", "Hel")
 
 
@@ -154,7 +158,7 @@ async def test_stopping_in_the_middle(session: Session) -> None:
             closed.set()
         return ""
 
-    run = await session.start(as_agent(graph_of(Model(answers=[call("wait", "{}")]), wait)), THREAD, "Hi")
+    run = await session.start(as_agent(graph_of(Model(responses=[call("wait", "{}")]), wait)), THREAD, "Hi")
     await running.wait()
     await session.stop(run.id)
     assert closed.is_set()
@@ -181,17 +185,17 @@ async def test_an_interrupt_waits_for_a_decision(
 
     from tests.runtime.adapters.graphs import node_of
 
-    answers: list[Any] = []
+    decisions: list[Any] = []
 
     def ask(state: Any) -> dict[str, Any]:
-        answers.append(interrupt({"blast": 2}))
+        decisions.append(interrupt({"blast": 2}))
         return {"messages": [AIMessage("Done.")]}
 
     graph = node_of(ask, InMemorySaver())
     first = await run_turn(session, graph, "Blast")
     (waiting,) = first.calls
     assert (first.run.status, waiting.state, waiting.dynamic) == ("completed", "approval-requested", True)
-    assert (waiting.name, waiting.input, answers) == ("interrupt", {"blast": 2}, [])
+    assert (waiting.name, waiting.input, decisions) == ("interrupt", {"blast": 2}, [])
     assert [part.name for part in first.message.parts if isinstance(part, DataPart)] == ["interrupt"]
     assert sum(isinstance(chunk, ToolApprovalRequest) for chunk in first.chunks) == 1
     waited = await run_turn(session, graph)
@@ -199,7 +203,7 @@ async def test_an_interrupt_waits_for_a_decision(
     await decide(session, waiting, approved, reason)
     second = await run_turn(session, graph)
     (settled,) = second.calls
-    assert (answers, second.message.id, second.text) == ([resumed_with], first.message.id, "Done.")
+    assert (decisions, second.message.id, second.text) == ([resumed_with], first.message.id, "Done.")
     assert settled.output == (JsonOutput(resumed_with) if approved else ExecutionDeniedOutput(reason))
 
 
@@ -245,16 +249,16 @@ async def test_approvals_of_langchain_get_its_own_decisions(session: Session) ->
 
     from tests.runtime.adapters.graphs import node_of
 
-    answers: list[Any] = []
+    decisions: list[Any] = []
 
     def ask(state: Any) -> None:
-        answers.append(interrupt({"action_requests": [{"name": "a"}, {"name": "b"}], "review_configs": []}))
+        decisions.append(interrupt({"action_requests": [{"name": "a"}, {"name": "b"}], "review_configs": []}))
 
     graph = node_of(ask, InMemorySaver())
     first = await run_turn(session, graph, "Go")
     await decide(session, first.calls[0], False, "no")
     await run_turn(session, graph)
-    assert answers == [{"decisions": [{"type": "reject", "message": "no"}] * 2}]
+    assert decisions == [{"decisions": [{"type": "reject", "message": "no"}] * 2}]
 
 
 @pytest.mark.parametrize("has_checkpointer", [False, True], ids=["without memory", "with memory"])
@@ -265,7 +269,7 @@ async def test_a_call_that_the_graph_leaves_to_the_client_waits_for_its_output(
 
     from tests.runtime.adapters.graphs import Model, call, graph_of
 
-    model = Model(answers=[call("where", "{}"), ["In Bergen."]])
+    model = Model(responses=[call("where", "{}"), ["In Bergen."]])
     graph = graph_of(model, memory=InMemorySaver() if has_checkpointer else None)
     first = await run_turn(session, graph, "Where am I?")
     assert [one.state for one in first.calls] == ["input-available"]
@@ -293,11 +297,11 @@ async def test_custom_events_become_data_chunks(session: Session) -> None:
 
     from tests.runtime.adapters.graphs import node_of
 
-    def tell(state: Any) -> dict[str, Any]:
+    def respond(state: Any) -> dict[str, Any]:
         get_stream_writer()({"progress": 1})
         return {"messages": [AIMessage("Done.")]}
 
-    left = await run_turn(session, node_of(tell), "Go")
+    left = await run_turn(session, node_of(respond), "Go")
     assert [(part.name, part.data) for part in left.message.parts if isinstance(part, DataPart)] == [
         ("custom", {"progress": 1})
     ]
@@ -307,7 +311,7 @@ async def test_custom_events_become_data_chunks(session: Session) -> None:
 async def test_two_models_stream_at_once(session: Session) -> None:
     from tests.runtime.adapters.graphs import GRAPH, START, Model
 
-    one, two = Model(answers=[["a", "b", "c"]]), Model(answers=[["1", "2", "3"]])
+    one, two = Model(responses=[["a", "b", "c"]]), Model(responses=[["1", "2", "3"]])
     builder: Any = GRAPH.StateGraph(GRAPH.MessagesState)
     for name, model in (("one", one), ("two", two)):
 
@@ -323,7 +327,7 @@ async def test_two_models_stream_at_once(session: Session) -> None:
 async def test_subgraphs(session: Session) -> None:
     from tests.runtime.adapters.graphs import Model, graph_of, node_of
 
-    inner = graph_of(Model(answers=[["Hel", "lo"]]))
+    inner = graph_of(Model(responses=[["Hel", "lo"]]))
     left = await run_turn(session, node_of(inner), "Hi")
     assert (left.text, left.types.count("text-delta")) == ("Hello", 2)
 
@@ -432,7 +436,7 @@ async def test_a_request_cannot_choose_the_state_of_a_graph(
 ) -> None:
     from tests.runtime.adapters.graphs import Model, graph_of
 
-    model = Model(answers=[["Hello"]])
+    model = Model(responses=[["Hello"]])
     given = {"configurable": configurable}
     agent = as_agent(graph_of(model), config=None if settings else given)
     left = await run_turn(session, agent, "Hi", InvokeOptions(settings=given if settings else {}))
@@ -448,14 +452,14 @@ async def test_config_and_context_are_those_of_the_request(session: Session) -> 
     from partita.runtime.service import conversation_key
     from tests.runtime.adapters.graphs import GRAPH, START
 
-    def tell(state: Any, config: RunnableConfig, runtime: Runtime[Any]) -> dict[str, Any]:
+    def respond(state: Any, config: RunnableConfig, runtime: Runtime[Any]) -> dict[str, Any]:
         known = config.get("configurable", {})
         seen.append([known[name] for name in ("tenant", "thread_id", "owner", "partita_thread_id")])
         return {"messages": [AIMessage(f"For {runtime.context['user']}.")]}
 
     seen: list[Any] = []
     builder: Any = GRAPH.StateGraph(GRAPH.MessagesState, context_schema=dict)
-    builder.add_node("node", tell)
+    builder.add_node("node", respond)
     builder.add_edge(START, "node")
     agent = as_agent(
         builder.compile(),
@@ -484,7 +488,7 @@ async def test_the_other_channels_are_those_of_the_branch(session: Session) -> N
 
     counts: list[int] = []
     builder: Any = GRAPH.StateGraph(State)
-    models = [Model(answers=[["a", "b", "c"]] * 4), Model(answers=[["1", "2", "3"]] * 4)]
+    models = [Model(responses=[["a", "b", "c"]] * 4), Model(responses=[["1", "2", "3"]] * 4)]
     for number, model in enumerate(models):
 
         async def speak(state: Any, model: Any = model, number: int = number) -> dict[str, Any]:

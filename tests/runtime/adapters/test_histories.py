@@ -97,9 +97,9 @@ def test_any_conversation_is_a_history(messages: list[Message]) -> None:
     from partita.runtime.adapters.langgraph.checkpoints import history_of as graph_history
     from partita.runtime.adapters.pydantic_ai.service import history_of
 
-    asked = [UserMessage(id="?", content="?"), *messages]
-    assert all(message.parts for message in history_of(asked))
-    assert graph_history(asked)
+    history = [UserMessage(id="?", content="?"), *messages]
+    assert all(message.parts for message in history_of(history))
+    assert graph_history(history)
 
 
 def test_nothing_empty_and_no_call_of_another_provider_is_sent() -> None:
@@ -124,7 +124,7 @@ def test_files_that_a_model_cannot_read_are_named() -> None:
         FilePart("data:text/plain,high%20tide", "text/plain"),
     ]
     own = AssistantMessage(id="a", content=[TextPart("Here."), FilePart("blob:sha256:02", "image/png")])
-    request, answer = history_of([UserMessage(id="u", content=parts), own])
+    request, response = history_of([UserMessage(id="u", content=parts), own])
     assert isinstance(request, ModelRequest)
     (prompt,) = request.parts
     assert isinstance(prompt, UserPromptPart)
@@ -133,7 +133,7 @@ def test_files_that_a_model_cannot_read_are_named() -> None:
     assert picture == "[file without a name, which cannot be sent]"
     assert isinstance(text, BinaryContent)
     assert text.data == b"high tide"
-    assert len(answer.parts) == 1
+    assert len(response.parts) == 1
 
 
 def returns() -> dict[str, tuple[Any, Any, Any]]:

@@ -37,9 +37,9 @@ def untraced() -> None:
 
 
 async def test_text(session: Session) -> None:
-    from tests.runtime.adapters.scripted_agents import digger, says
+    from tests.runtime.adapters.scripted_agents import digger, text_response
 
-    left = await run_turn(session, digger(says("Hello")), "Hi")
+    left = await run_turn(session, digger(text_response("Hello")), "Hi")
     assert (left.text, left.run.status, left.run.agent) == ("Hello", "completed", "digger")
     assert left.types.count("start") == left.types.count("start-step") == left.types.count("finish") == 1
     assert left.run.usage is not None
@@ -48,9 +48,9 @@ async def test_text(session: Session) -> None:
 
 
 async def test_tools_in_several_steps(session: Session) -> None:
-    from tests.runtime.adapters.scripted_agents import calls, digger, says
+    from tests.runtime.adapters.scripted_agents import calls, digger, text_response
 
-    agent = digger(calls(("dig", '{"depth":2}')), says("Done.", "resp_2"))
+    agent = digger(calls(("dig", '{"depth":2}')), text_response("Done.", "resp_2"))
     left = await run_turn(session, agent, "Dig")
     (call,) = left.calls
     assert (left.text, call.input, call.output) == ("Done.", {"depth": 2}, TextOutput("dug 2"))
@@ -63,7 +63,7 @@ async def test_content_that_a_tool_returns_is_read_by_the_format(session: Sessio
     from agents import Agent, ToolOutputFileContent, ToolOutputImage, ToolOutputText, function_tool
     from agents.testing import ScriptedModel
 
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
     @function_tool
     def look() -> list[ToolOutputText | ToolOutputImage | ToolOutputFileContent]:
@@ -74,7 +74,9 @@ async def test_content_that_a_tool_returns_is_read_by_the_format(session: Sessio
             ToolOutputFileContent(file_data="data:text/csv;base64,YQ==", filename="map.csv"),
         ]
 
-    agent = Agent[Any](name="scout", model=ScriptedModel([calls(("look", "{}")), says("Ok.")]), tools=[look])
+    agent = Agent[Any](
+        name="scout", model=ScriptedModel([calls(("look", "{}")), text_response("Ok.")]), tools=[look]
+    )
     left = await run_turn(session, agent, "Look")
     (call,) = left.calls
     assert call.output == ContentOutput(
@@ -87,9 +89,11 @@ async def test_content_that_a_tool_returns_is_read_by_the_format(session: Sessio
 
 
 async def test_the_second_turn_includes_the_first(session: Session) -> None:
-    from tests.runtime.adapters.scripted_agents import calls, digger, model_of, says
+    from tests.runtime.adapters.scripted_agents import calls, digger, model_of, text_response
 
-    agent = digger(calls(("dig", '{"depth":2}')), says("Done.", "resp_2"), says("Bye.", "resp_3"))
+    agent = digger(
+        calls(("dig", '{"depth":2}')), text_response("Done.", "resp_2"), text_response("Bye.", "resp_3")
+    )
     await run_turn(session, agent, "Dig")
     await run_turn(session, agent, "Thanks")
     call = model_of(agent).last_call
@@ -142,7 +146,7 @@ async def test_stopping_in_the_middle(session: Session) -> None:
 
 @pytest.mark.parametrize("approved", [True, False])
 async def test_an_approval_in_another_process(tmp_path: Path, approved: bool) -> None:
-    from tests.runtime.adapters.scripted_agents import calls, digger, says
+    from tests.runtime.adapters.scripted_agents import calls, digger, text_response
 
     ran: list[int] = []
     url = f"sqlite:///{tmp_path / 'store.db'}"
@@ -155,7 +159,9 @@ async def test_an_approval_in_another_process(tmp_path: Path, approved: bool) ->
         assert "state" not in str(first.message.content.metadata)
     async with open_store(url) as store, Session(store) as session:
         await decide(session, waiting, approved, "too deep")
-        goes_on = digger(says("Done.", "resp_2"), says("Bye.", "resp_3"), approval=True, ran=ran)
+        goes_on = digger(
+            text_response("Done.", "resp_2"), text_response("Bye.", "resp_3"), approval=True, ran=ran
+        )
         second = await run_turn(session, goes_on)
         (settled,) = second.calls
         assert (second.message.id, second.text, ran) == (first.message.id, "Done.", [2] if approved else [])
@@ -168,7 +174,7 @@ async def test_other_calls_of_a_waiting_step_run_once(session: Session) -> None:
     from agents import Agent, function_tool
     from agents.testing import ScriptedModel
 
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
     ran: list[str] = []
 
@@ -184,7 +190,7 @@ async def test_other_calls_of_a_waiting_step_run_once(session: Session) -> None:
         ran.append("blast")
         return "boom"
 
-    steps = [calls(("dig", "{}"), ("blast", "{}")), says("Done.", "resp_2")]
+    steps = [calls(("dig", "{}"), ("blast", "{}")), text_response("Done.", "resp_2")]
     agent = Agent(name="digger", model=ScriptedModel(steps), tools=[dig, blast])
     first = await run_turn(session, agent, "Go")
     assert [one.state for one in first.calls] == ["output-available", "approval-requested"]
@@ -198,11 +204,11 @@ async def test_other_calls_of_a_waiting_step_run_once(session: Session) -> None:
 
 async def test_a_missing_state_is_reported(session: Session) -> None:
     from partita.runtime.adapters.openai_agents.service import OpenAIAgentService
-    from tests.runtime.adapters.scripted_agents import calls, digger, says
+    from tests.runtime.adapters.scripted_agents import calls, digger, text_response
 
     first = await run_turn(session, digger(calls(("dig", '{"depth":2}')), approval=True), "Dig")
     await decide(session, first.calls[0], True)
-    other = OpenAIAgentService(digger(says("Done.")), name="another")
+    other = OpenAIAgentService(digger(text_response("Done.")), name="another")
     second = await run_turn(session, other)
     assert second.run.status == "failed"
     assert "the state of the run that requested approval is missing" in str(second.run.error)
@@ -213,7 +219,7 @@ async def test_the_context_is_available_after_an_approval(session: Session) -> N
     from agents.testing import ScriptedModel
 
     from partita.runtime.adapters.openai_agents.service import OpenAIAgentService
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
     class Shed:
         spades = 3
@@ -223,7 +229,7 @@ async def test_the_context_is_available_after_an_approval(session: Session) -> N
         """Count the spades."""
         return str(context.context.spades)
 
-    model = ScriptedModel([calls(("count", "{}")), says("Done.", "resp_2")])
+    model = ScriptedModel([calls(("count", "{}")), text_response("Done.", "resp_2")])
     agent = OpenAIAgentService(Agent[Any](name="digger", model=model, tools=[count]), context=Shed())
     first = await run_turn(session, agent, "Go")
     await decide(session, first.calls[0], True)
@@ -234,9 +240,9 @@ async def test_a_handoff_is_reported(session: Session) -> None:
     from agents import Agent
     from agents.testing import ScriptedModel
 
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
-    poet = Agent[Any](name="poet", model=ScriptedModel([says("A hole is a hole.", "resp_2")]))
+    poet = Agent[Any](name="poet", model=ScriptedModel([text_response("A hole is a hole.", "resp_2")]))
     agent = Agent[Any](
         name="digger", model=ScriptedModel([calls(("transfer_to_poet", "{}"))]), handoffs=[poet]
     )
@@ -249,9 +255,9 @@ async def test_a_handoff_is_reported(session: Session) -> None:
 
 
 async def test_options(session: Session) -> None:
-    from tests.runtime.adapters.scripted_agents import digger, model_of, says
+    from tests.runtime.adapters.scripted_agents import digger, model_of, text_response
 
-    agent = digger(says("Hello"))
+    agent = digger(text_response("Hello"))
     await run_turn(
         session, agent, "Hi", InvokeOptions(instructions="Be kind.", settings={"temperature": 0.5})
     )
@@ -274,19 +280,25 @@ async def test_the_next_turn_starts_with_the_last_agent(session: Session) -> Non
     from agents import Agent, handoff
     from agents.testing import ScriptedModel
 
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
-    editor = Agent[Any](name="editor", model=ScriptedModel([says("Shorter.", "resp_6")]))
+    editor = Agent[Any](name="editor", model=ScriptedModel([text_response("Shorter.", "resp_6")]))
     poet = Agent[Any](
         name="poet",
         model=ScriptedModel(
-            [says("A hole.", "resp_2"), says("Another.", "resp_3"), calls(("transfer_to_editor", "{}"))]
+            [
+                text_response("A hole.", "resp_2"),
+                text_response("Another.", "resp_3"),
+                calls(("transfer_to_editor", "{}")),
+            ]
         ),
         handoffs=[handoff(editor)],
     )
     digger = Agent[Any](
         name="digger",
-        model=ScriptedModel([says("Hello."), calls(("transfer_to_poet", "{}")), says("I dig.", "resp_5")]),
+        model=ScriptedModel(
+            [text_response("Hello."), calls(("transfer_to_poet", "{}")), text_response("I dig.", "resp_5")]
+        ),
         handoffs=[poet],
     )
     editor.handoffs = [digger]
@@ -307,12 +319,12 @@ async def test_the_next_turn_starts_with_the_first_agent_if_the_last_is_missing(
     from agents import Agent
     from agents.testing import ScriptedModel
 
-    from tests.runtime.adapters.scripted_agents import calls, digger, says
+    from tests.runtime.adapters.scripted_agents import calls, digger, text_response
 
-    poet = Agent[Any](name="poet", model=ScriptedModel([says("A hole.", "resp_2")]))
+    poet = Agent[Any](name="poet", model=ScriptedModel([text_response("A hole.", "resp_2")]))
     model = ScriptedModel([calls(("transfer_to_poet", "{}"))])
     await run_turn(session, Agent[Any](name="digger", model=model, handoffs=[poet]), "A poem")
-    assert (await run_turn(session, digger(says("I dig.", "resp_3")), "Another")).text == "I dig."
+    assert (await run_turn(session, digger(text_response("I dig.", "resp_3")), "Another")).text == "I dig."
 
 
 async def test_a_client_cannot_choose_the_first_agent(session: Session) -> None:
@@ -320,13 +332,13 @@ async def test_a_client_cannot_choose_the_first_agent(session: Session) -> None:
     from agents import Agent
     from agents.testing import ScriptedModel
 
-    from tests.runtime.adapters.scripted_agents import says
+    from tests.runtime.adapters.scripted_agents import text_response
 
-    poet = Agent[Any](name="poet", model=ScriptedModel([says("A hole.")]))
-    digger = Agent[Any](name="digger", model=ScriptedModel([says("I dig.")]), handoffs=[poet])
+    poet = Agent[Any](name="poet", model=ScriptedModel([text_response("A hole.")]))
+    digger = Agent[Any](name="digger", model=ScriptedModel([text_response("I dig.")]), handoffs=[poet])
     forged = AssistantMessage(id="a1", content=[DataPart("handoff", {"from": "digger", "to": "poet"})])
-    talk = [UserMessage(id="u1", content="Hi"), forged, UserMessage(id="u2", content="Well?")]
-    assert (await run_turn(session, digger, talk)).text == "I dig."
+    messages = [UserMessage(id="u1", content="Hi"), forged, UserMessage(id="u2", content="Well?")]
+    assert (await run_turn(session, digger, messages)).text == "I dig."
 
 
 WHERE = InvokeOptions(tools=(ToolSpec("where", "Where the user is."),))
@@ -337,14 +349,14 @@ async def test_a_client_tool_and_an_approval_in_one_step(session: Session) -> No
     from agents.testing import ScriptedModel
 
     from tests.runtime.adapters.kinds import openai_prompt
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
     @function_tool(needs_approval=True)
     def blast() -> str:
         """Blast."""
         return "boom"
 
-    model = ScriptedModel([calls(("where", "{}"), ("blast", "{}")), says("Done.", "resp_2")])
+    model = ScriptedModel([calls(("where", "{}"), ("blast", "{}")), text_response("Done.", "resp_2")])
     agent = Agent[Any](name="digger", model=model, tools=[blast])
     first = await run_turn(session, agent, "Go", WHERE)
     assert [one.state for one in first.calls] == ["input-available", "approval-requested"]
@@ -367,10 +379,11 @@ async def test_client_tools_after_a_handoff(session: Session) -> None:
     from agents import Agent, handoff
     from agents.testing import ScriptedModel
 
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
     guide = Agent[Any](
-        name="guide", model=ScriptedModel([calls(("where", "{}"), id="resp_2"), says("In Bergen.", "resp_3")])
+        name="guide",
+        model=ScriptedModel([calls(("where", "{}"), id="resp_2"), text_response("In Bergen.", "resp_3")]),
     )
     model = ScriptedModel([calls(("transfer_to_guide", "{}"))])
     agent = Agent[Any](name="digger", model=model, handoffs=[handoff(guide)])
@@ -382,9 +395,11 @@ async def test_client_tools_after_a_handoff(session: Session) -> None:
 
 
 async def test_a_client_tool_cannot_replace_a_tool_of_the_agent(session: Session) -> None:
-    from tests.runtime.adapters.scripted_agents import digger, says
+    from tests.runtime.adapters.scripted_agents import digger, text_response
 
-    left = await run_turn(session, digger(says("Hello")), "Hi", InvokeOptions(tools=(ToolSpec("dig"),)))
+    left = await run_turn(
+        session, digger(text_response("Hello")), "Hi", InvokeOptions(tools=(ToolSpec("dig"),))
+    )
     assert (left.run.status, "already has a tool 'dig'" in str(left.run.error)) == ("failed", True)
 
 
@@ -395,7 +410,7 @@ async def test_a_call_of_an_agent_that_is_a_tool_needs_an_approval(session: Sess
     from openai.types.responses import ResponseFunctionToolCall
 
     from tests.runtime.adapters.kinds import openai_prompt
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
     ran: list[int] = []
 
@@ -409,7 +424,9 @@ async def test_a_call_of_an_agent_that_is_a_tool_needs_an_approval(session: Sess
         id="fc_1", call_id="call_blast", name="blast", arguments='{"depth":2}', type="function_call"
     )
     inner = Agent[Any](name="inner", model=ScriptedModel([[made], []]), tools=[blast])
-    model = ScriptedModel([calls(("ask", '{"input":"x"}')), says("Done.", "resp_2"), says("Bye.", "resp_3")])
+    model = ScriptedModel(
+        [calls(("ask", '{"input":"x"}')), text_response("Done.", "resp_2"), text_response("Bye.", "resp_3")]
+    )
     agent = Agent[Any](name="digger", model=model, tools=[inner.as_tool("ask", "Ask.")])
     forged = InvokeOptions(tools=(ToolSpec("blast"),))  # as if the inner call were the client's
     first = await run_turn(session, agent, "Go", forged)

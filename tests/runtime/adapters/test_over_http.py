@@ -23,9 +23,9 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, text
 from tests.runtime.adapters.kinds import (
     KINDS,
     AdaptedAgent,
-    Answer,
     Make,
     Memory,
+    Response,
     Seen,
     graph_with_lost_memory,
     own,
@@ -140,7 +140,7 @@ WITH_APPROVAL = {name: make for name, make in KINDS.items() if name != "LangGrap
 
 approving_rows = each_row("make", WITH_APPROVAL.values(), ids=WITH_APPROVAL)
 
-TEXTS: Sequence[Answer] = ("One.", "Two.", "Three.", "Four.", "Five.")
+TEXTS: Sequence[Response] = ("One.", "Two.", "Three.", "Four.", "Five.")
 
 
 @rows
@@ -214,7 +214,7 @@ async def test_another_process_continues(tmp_path: Path, make: Make) -> None:
         assert await chat.texts() == ["Hi", "One.", "Red?", "Two."]
 
 
-CALLS: Answer = ("blast", {"depth": 2})
+CALLS: Response = ("blast", {"depth": 2})
 CALL_SUMMARY: Seen = [("user", "Hi"), ("call", "blast")]
 
 
@@ -308,8 +308,8 @@ async def test_tools_of_the_client_are_offered_or_refused(tmp_path: Path, make: 
     made = make((("where", {}), "In Bergen."), Memory())
     async with served(tmp_path, made) as chat:
         body: JsonObject = {"model": "agent0", "tools": [TOOL], "metadata": {"thread_id": chat.id}}
-        asked: JsonObject = {"role": "user", "content": "Where am I?"}
-        first = await chat.client.post("/v1/chat/completions", json={**body, "messages": [asked]})
+        question: JsonObject = {"role": "user", "content": "Where am I?"}
+        first = await chat.client.post("/v1/chat/completions", json={**body, "messages": [question]})
         if not as_agent(made.agent).supports_client_tools:  # type: ignore[attr-defined]
             assert (first.status_code, made.prompts()) == (400, [])
             assert "takes no tools from a client" in first.text
@@ -319,7 +319,7 @@ async def test_tools_of_the_client_are_offered_or_refused(tmp_path: Path, make: 
         assert call["function"]["name"] == "where"
         result = {"role": "tool", "tool_call_id": call["id"], "content": "Bergen"}
         second = await chat.client.post(
-            "/v1/chat/completions", json={**body, "messages": [asked, message, result]}
+            "/v1/chat/completions", json={**body, "messages": [question, message, result]}
         )
         assert second.json()["choices"][0]["message"]["content"] == "In Bergen.", second.text
         assert made.prompts()[-1] == [("user", "Where am I?"), ("call", "where"), ("result", "Bergen")]

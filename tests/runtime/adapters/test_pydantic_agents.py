@@ -31,13 +31,13 @@ async def test_text(session: Session) -> None:
 async def test_reasoning_and_tools_in_several_steps(session: Session) -> None:
     from pydantic_ai.models.function import DeltaThinkingPart, DeltaToolCall
 
-    from tests.runtime.adapters.pydantic_models import Model, Said, call, digger
+    from tests.runtime.adapters.pydantic_models import Model, Output, call, digger
 
-    thought: list[Said] = [
+    thought: list[Output] = [
         {0: DeltaThinkingPart(content="Hm", signature="sig")},
         {0: DeltaThinkingPart(content="m.")},
     ]
-    calls: list[Said] = [
+    calls: list[Output] = [
         {1: DeltaToolCall("dig", '{"dep', tool_call_id="c1")},
         {1: DeltaToolCall(json_args='th":2}')},
     ]
@@ -80,8 +80,8 @@ async def test_the_second_turn_includes_the_first(session: Session) -> None:
     agent = digger(model)
     await run_turn(session, agent, "Dig")
     await run_turn(session, agent, "Thanks")
-    asked = model.prompts[-1]
-    parts = [part for message in asked for part in message.parts]
+    prompt = model.prompts[-1]
+    parts = [part for message in prompt for part in message.parts]
     assert [type(part) for part in parts] == [
         SystemPromptPart,
         UserPromptPart,
@@ -98,7 +98,7 @@ async def test_the_second_turn_includes_the_first(session: Session) -> None:
     assert (made.args_as_dict(), made.tool_call_id) == ({"depth": 2}, "c1")
     assert isinstance(returned, ToolReturnPart)
     assert returned.content == "dug 2"
-    assert model.told[-1].instructions == "Be brief."
+    assert model.requests[-1].instructions == "Be brief."
 
 
 async def test_files_are_shown_to_the_model(session: Session) -> None:
@@ -107,10 +107,10 @@ async def test_files_are_shown_to_the_model(session: Session) -> None:
     from tests.runtime.adapters.pydantic_models import Model
 
     model = Model(["A dot."])
-    said = UserMessage(
+    question = UserMessage(
         id="u1", content=[OurText("What is it?"), FilePart("data:image/png;base64,AAAA", "image/png")]
     )
-    await run_turn(session, model.agent(), said)
+    await run_turn(session, model.agent(), question)
     (request,) = model.prompts[0]
     assert isinstance(request, ModelRequest)
     (part,) = request.parts
@@ -264,10 +264,10 @@ async def test_an_agent_with_a_validator(session: Session) -> None:
     agent = Model(["Hm."], ["Hello"]).agent()
 
     @agent.output_validator
-    def check(said: Any) -> Any:
-        if said == "Hm.":
+    def check(output: Any) -> Any:
+        if output == "Hm.":
             raise ModelRetry("say more")
-        return said
+        return output
 
     left = await run_turn(session, agent, "Hi")
     assert (left.texts, left.types.count("start-step")) == (["Hm.", "Hello"], 2)
@@ -295,7 +295,10 @@ async def test_options(session: Session) -> None:
     model = Model(["Hello"])
     options = InvokeOptions(instructions="Be kind.", settings={"temperature": 0.5})
     await run_turn(session, model.agent(), "Hi", options)
-    assert (model.told[0].instructions, model.told[0].model_settings) == ("Be kind.", {"temperature": 0.5})
+    assert (model.requests[0].instructions, model.requests[0].model_settings) == (
+        "Be kind.",
+        {"temperature": 0.5},
+    )
 
 
 def test_other_objects_are_refused() -> None:

@@ -97,7 +97,7 @@ async def test_the_context_of_an_openai_agent(session: Session) -> None:
     from agents import Agent, RunContextWrapper, function_tool, set_tracing_disabled
     from agents.testing import ScriptedModel
 
-    from tests.runtime.adapters.scripted_agents import calls, says
+    from tests.runtime.adapters.scripted_agents import calls, text_response
 
     set_tracing_disabled(True)
 
@@ -107,7 +107,9 @@ async def test_the_context_of_an_openai_agent(session: Session) -> None:
         return context.context
 
     agent = Agent[Any](
-        name="digger", model=ScriptedModel([calls(("who", "{}")), says("Done.", "resp_2")]), tools=[who]
+        name="digger",
+        model=ScriptedModel([calls(("who", "{}")), text_response("Done.", "resp_2")]),
+        tools=[who],
     )
     options = InvokeOptions(caller=Principal("ada", "write"))
     left = await run_turn(session, as_agent(agent, context=async_value), "Who am I?", options)

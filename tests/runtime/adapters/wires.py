@@ -145,7 +145,7 @@ def chunks(text: str) -> list[JsonObject]:
 
 
 def claude_code(text: str) -> list[JsonObject]:
-    said = {
+    message = {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
@@ -156,7 +156,7 @@ def claude_code(text: str) -> list[JsonObject]:
     }
     return [
         {"type": "system", "subtype": "init", "session_id": "s1", "model": "claude", "tools": []},
-        {"type": "assistant", "message": said, "session_id": "s1"},
+        {"type": "assistant", "message": message, "session_id": "s1"},
         {
             "type": "result",
             "subtype": "success",

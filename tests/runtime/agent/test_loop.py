@@ -106,7 +106,7 @@ async def test_several_steps_make_one_message(make: AgentFactory) -> None:
     assert [chunk.finish_reason for chunk in chunks if isinstance(chunk, MessageFinish)] == ["stop"]
     first = [("user", "Go")]
     second = [*first, ("text", "Let me see."), ("call", "add"), ("result", 3)]
-    assert [summary_of(asked) for asked in model.prompts] == [
+    assert [summary_of(prompt) for prompt in model.prompts] == [
         first,
         second,
         [*second, ("call", "add"), ("result", 7)],

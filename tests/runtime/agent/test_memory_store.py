@@ -117,10 +117,10 @@ async def test_a_failure_is_reported_and_the_partial_message_is_stored() -> None
     assert [chunk.error_text for chunk in chunks if isinstance(chunk, ErrorChunk)] == [
         "RuntimeError: no power"
     ]
-    answer = (await store.list_messages("t"))[-1]
-    assert text_of(answer) == "Half an"
-    assert isinstance(answer, AssistantMessage)
-    assert answer.content.metadata == {"ended": {"status": "failed", "reason": "RuntimeError: no power"}}
+    response = (await store.list_messages("t"))[-1]
+    assert text_of(response) == "Half an"
+    assert isinstance(response, AssistantMessage)
+    assert response.content.metadata == {"ended": {"status": "failed", "reason": "RuntimeError: no power"}}
 
 
 async def test_a_reader_that_stops_stops_the_turn() -> None:
@@ -130,10 +130,10 @@ async def test_a_reader_that_stops_stops_the_turn() -> None:
         async for chunk in chunks:
             if isinstance(chunk, TextDelta):
                 break
-    answer = (await store.list_messages("t"))[-1]
-    assert text_of(answer) == "One."
-    assert isinstance(answer, AssistantMessage)
-    assert answer.content.metadata == {"ended": {"status": "cancelled", "reason": "the reader stopped"}}
+    response = (await store.list_messages("t"))[-1]
+    assert text_of(response) == "One."
+    assert isinstance(response, AssistantMessage)
+    assert response.content.metadata == {"ended": {"status": "cancelled", "reason": "the reader stopped"}}
 
 
 async def test_an_error_of_the_store_is_raised() -> None:

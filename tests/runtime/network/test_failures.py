@@ -278,8 +278,8 @@ class Named:
 
 async def test_an_agent_can_choose_the_id_of_its_message(store: Store) -> None:
     await run(store, Network(Router(route("agent", "named", "Go."), DONE), agents={"named": Named()}))
-    _, answer = result(await executed(store)).messages
-    assert (answer.id, text_of(answer)) == ("my-own", "Mine.")
+    _, response = result(await executed(store)).messages
+    assert (response.id, text_of(response)) == ("my-own", "Mine.")
 
 
 async def test_every_call_of_a_router_gets_an_output(store: Store) -> None:

@@ -196,14 +196,14 @@ ENDS: dict[str, tuple[tuple[JsonObject, ...], JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("steps", "options", "answer"), ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize(("steps", "options", "response"), ENDS.values(), ids=ENDS)
 async def test_a_task_ends_with_an_answer(
-    store: Store, steps: tuple[JsonObject, ...], options: JsonObject, answer: str
+    store: Store, steps: tuple[JsonObject, ...], options: JsonObject, response: str
 ) -> None:
     network = make_network(store, *steps, **options)
     await live(network)
     last = (await stored(store))[-1]
-    assert [part.text for part in last.content.parts if isinstance(part, TextPart)] == [answer]
+    assert [part.text for part in last.content.parts if isinstance(part, TextPart)] == [response]
     await network.session.close()
 
 

@@ -29,26 +29,26 @@ class Agent:
                     write_line({"jsonrpc": "2.0", "id": message["id"], "error": error})
                 case "session/new":
                     models = {"models": {"currentModelId": "m"}} if "models" in BEHAVIOUR else {}
-                    self.answer(message["id"], {"sessionId": SESSION, **models})
+                    self.respond(message["id"], {"sessionId": SESSION, **models})
                 case "session/load":
                     self.session = params["sessionId"]
                     self.update("user_message_chunk", content={"type": "text", "text": "old question"})
                     self.update("agent_message_chunk", content={"type": "text", "text": "old answer"})
-                    self.answer(message["id"], None)
+                    self.respond(message["id"], None)
                 case "session/prompt":
                     self.prompt_id = message["id"]
                     self.turn(params["prompt"][-1]["text"])
                 case "session/cancel":
-                    self.answer(self.prompt_id, {"stopReason": "cancelled"})
+                    self.respond(self.prompt_id, {"stopReason": "cancelled"})
                 case "session/set_model":
-                    self.answer(message["id"], {})
+                    self.respond(message["id"], {})
                 case _:
                     pass
         return 0
 
     def initialize(self, id: Any, params: dict[str, Any]) -> None:
         assert params["protocolVersion"] == 1
-        self.answer(
+        self.respond(
             id,
             {
                 "protocolVersion": 9 if "new-version" in BEHAVIOUR else 1,
@@ -58,7 +58,7 @@ class Agent:
             },
         )
 
-    def answer(self, id: Any, result: Any) -> None:
+    def respond(self, id: Any, result: Any) -> None:
         write_line({"jsonrpc": "2.0", "id": id, "result": result})
 
     def update(self, what: str, **fields: Any) -> None:
@@ -72,7 +72,7 @@ class Agent:
         write_line({"jsonrpc": "2.0", "id": number, "method": method, "params": given})
         while (message := read_line()) is not None:
             if message.get("method") == "session/cancel":
-                self.answer(self.prompt_id, {"stopReason": "cancelled"})
+                self.respond(self.prompt_id, {"stopReason": "cancelled"})
             elif message.get("id") == number and "method" not in message:
                 return message
         sys.exit(0)
@@ -99,7 +99,7 @@ class Agent:
             self.update("usage_update", used=5, size=100, cost=spent)
             self.update("session_info_update", title="Beds and paths")
         usage = {"inputTokens": 3, "outputTokens": 2, "totalTokens": 5}
-        self.answer(self.prompt_id, {"stopReason": "end_turn", "usage": usage})
+        self.respond(self.prompt_id, {"stopReason": "end_turn", "usage": usage})
 
     def permission(self) -> None:
         self.update("tool_call", toolCallId="c1", title="Dig a hole", kind="execute", status="pending")

@@ -84,11 +84,11 @@ class StandIn:
             ],
         )
         self.assistant("m1", {"type": "thinking", "thinking": "Which colour?", "signature": "c2lnbmVk"})
-        said = f"You said: {prompt}"
-        pieces = [said[:7], said[7:]]
+        text = f"You said: {prompt}"
+        pieces = [text[:7], text[7:]]
         deltas = [{"type": "text_delta", "text": piece} for piece in pieces]
         self.block(1, {"type": "text", "text": ""}, deltas)
-        self.assistant("m1", {"type": "text", "text": said})
+        self.assistant("m1", {"type": "text", "text": text})
         if "billed" in BEHAVIOUR:
             delta = {"stop_reason": "end_turn"}
             self.stream({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 7}})
@@ -103,28 +103,28 @@ class StandIn:
 
     def call(self, id: str, output: str) -> None:
         self.assistant("m1", {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "cat big"}})
-        self.answer(id, output)
+        self.send_result(id, output)
 
-    def answer(self, id: str, output: str, is_error: bool = False) -> None:
+    def send_result(self, id: str, output: str, is_error: bool = False) -> None:
         block = {"type": "tool_result", "tool_use_id": id, "content": output, "is_error": is_error}
         self.emit("user", message={"role": "user", "content": [block]})
 
     def tool(self) -> None:
         given = {"command": "paint fence"}
         self.assistant("m1", {"type": "tool_use", "id": "c1", "name": "Bash", "input": given})
-        asked = {"subtype": "can_use_tool", "tool_name": "Bash", "input": given, "tool_use_id": "c1"}
-        write_line({"type": "control_request", "request_id": "q1", "request": asked})
+        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": given, "tool_use_id": "c1"}
+        write_line({"type": "control_request", "request_id": "q1", "request": request})
         if "withdraw" in BEHAVIOUR:
             write_line({"type": "control_cancel_request", "request_id": "q1"})
-            self.answer("c1", "not needed", is_error=True)
+            self.send_result("c1", "not needed", is_error=True)
             return
         reply = self.wait_for("q1")
         if reply is None:
             return
         if reply.get("behavior") == "allow":
-            self.answer("c1", f"painted {reply['updatedInput']['command']}")
+            self.send_result("c1", f"painted {reply['updatedInput']['command']}")
         else:
-            self.answer("c1", reply["message"], is_error=True)
+            self.send_result("c1", reply["message"], is_error=True)
 
     def wait_for(self, request: str) -> dict[str, Any] | None:
         """The response to a permission request; an interruption ends the turn instead."""
@@ -132,8 +132,8 @@ class StandIn:
             hang()
         while (message := read_line()) is not None:
             if message["type"] == "control_response" and message["response"]["request_id"] == request:
-                answer: dict[str, Any] = message["response"]["response"]
-                return answer
+                response: dict[str, Any] = message["response"]["response"]
+                return response
             if message["type"] == "control_request" and message["request"]["subtype"] == "interrupt":
                 done: dict[str, Any] = {
                     "subtype": "success",
@@ -154,7 +154,7 @@ class StandIn:
         given = {"description": "count nails", "prompt": "Count the nails", "subagent_type": "helper"}
         self.assistant("m1", {"type": "tool_use", "id": "c2", "name": "Task", "input": given})
         self.assistant("m2", {"type": "text", "text": "There are seven."}, parent="c2")
-        self.answer("c2", "seven")
+        self.send_result("c2", "seven")
 
     def result(self, **changes: Any) -> int:
         if "no-result" in BEHAVIOUR:

@@ -24,8 +24,8 @@ def execute(prompt_text: list[str]) -> int:
     misbehave()
     done = {"aggregated_output": "two planks", "exit_code": 0, "status": "completed"}
     write_line({"type": "item.completed", "item": {**command, **done}})
-    said = f"{Path.cwd().name}: {prompt}"
-    write_line({"type": "item.completed", "item": {"id": "i2", "type": "agent_message", "text": said}})
+    text = f"{Path.cwd().name}: {prompt}"
+    write_line({"type": "item.completed", "item": {"id": "i2", "type": "agent_message", "text": text}})
     if "turn-failed" in BEHAVIOUR:
         write_line({"type": "turn.failed", "error": {"message": "out of wood"}})
         return 1

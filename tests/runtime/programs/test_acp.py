@@ -72,8 +72,8 @@ async def test_a_turn(tmp_path: Path) -> None:
 
 async def test_messages_of_both_sides_are_recorded(tmp_path: Path) -> None:
     events = await gather(service().invoke("rain", options=options(tmp_path)))
-    told = [event.raw_agent_message for event in events]
-    methods = [one.get("method") for one in told if is_object(one)]
+    messages = [event.raw_agent_message for event in events]
+    methods = [one.get("method") for one in messages if is_object(one)]
     assert [method for method in methods if method and method != "session/update"] == [
         "initialize",
         "session/new",
@@ -108,8 +108,8 @@ async def test_permission_requests(
     assert part.output == output
     assert part.input == {"depth": 2}
     assert part.title == "Dig a hole"
-    answer = next(line for line in input_lines(tmp_path) if is_object(line.get("result")))
-    assert answer["result"] == {"outcome": {"outcome": "selected", "optionId": option}}
+    response = next(line for line in input_lines(tmp_path) if is_object(line.get("result")))
+    assert response["result"] == {"outcome": {"outcome": "selected", "optionId": option}}
     completed(events)
     check_record(events, tmp_path)
 
@@ -124,9 +124,9 @@ async def test_a_turn_stopped_during_a_permission_request_is_cancelled(tmp_path:
     with pytest.raises(asyncio.CancelledError):
         await reader
     assert approvals.was_cancelled
-    cancel, answer = input_lines(tmp_path)[-2:]
+    cancel, response = input_lines(tmp_path)[-2:]
     assert cancel["method"] == "session/cancel"
-    assert answer["result"] == {"outcome": {"outcome": "cancelled"}}
+    assert response["result"] == {"outcome": {"outcome": "cancelled"}}
 
 
 @linux

@@ -92,8 +92,8 @@ async def test_an_approved_call(tmp_path: Path) -> None:
     output = call(events, "c1").output
     assert isinstance(output, TextOutput)
     assert output.value == "painted paint fence"
-    answers = [chunk for chunk in chunks(events) if isinstance(chunk, ToolApprovalResponse)]
-    assert [answer.approved for answer in answers] == [True]
+    responses = [chunk for chunk in chunks(events) if isinstance(chunk, ToolApprovalResponse)]
+    assert [response.approved for response in responses] == [True]
 
 
 DENIALS = {
@@ -312,12 +312,12 @@ async def test_a_program_that_cannot_be_started_is_a_failure(
 
 async def test_the_history_is_sent_to_an_agent_without_a_session(tmp_path: Path) -> None:
     picture = ImagePart("data:image/png;base64,AAAA", "image/png")
-    talk: list[Message] = [
+    messages: list[Message] = [
         UserMessage(id="1", content=UserContent(parts=(TextPart("Which colour?"),))),
         AssistantMessage(id="2", content=AssistantContent(parts=(TextPart("Green."),))),
         UserMessage(id="3", content=UserContent(parts=(TextPart("Paint it"), picture))),
     ]
-    await gather(service().invoke(talk, options=options(tmp_path)))
+    await gather(service().invoke(messages, options=options(tmp_path)))
     text, image = input_lines(tmp_path)[1]["message"]["content"]
     assert "Which colour?" in text["text"]
     assert "Green." in text["text"]
@@ -332,7 +332,7 @@ def done(id: str, output: str) -> ToolCallPart:
 
 async def test_a_conversation_is_sent_with_its_calls_and_outputs(tmp_path: Path) -> None:
     refused = ToolCallPart("c2", "Write", "output-denied", input={}, output=ExecutionDeniedOutput("no"))
-    talk: list[Message] = [
+    messages: list[Message] = [
         UserMessage(id="1", content="What is in the shed?"),
         AssistantMessage(
             id="2",
@@ -340,7 +340,7 @@ async def test_a_conversation_is_sent_with_its_calls_and_outputs(tmp_path: Path)
         ),
         UserMessage(id="3", content="Use it"),
     ]
-    await gather(service().invoke(talk, options=options(tmp_path)))
+    await gather(service().invoke(messages, options=options(tmp_path)))
     assert input_lines(tmp_path)[1]["message"]["content"] == (
         "The conversation so far:\n\n"
         "<user>\nWhat is in the shed?\n</user>\n\n"
@@ -352,12 +352,14 @@ async def test_a_conversation_is_sent_with_its_calls_and_outputs(tmp_path: Path)
 
 
 async def test_a_long_conversation_is_sent_shortened(tmp_path: Path) -> None:
-    talk: list[Message] = [UserMessage(id="0", content="Once upon a time")]
-    talk += [
+    messages: list[Message] = [UserMessage(id="0", content="Once upon a time")]
+    messages += [
         AssistantMessage(id=f"m{number}", content=[done(f"c{number}", "x" * 10_000), TextPart("y" * 50_000)])
         for number in range(5)
     ]
-    await gather(service().invoke([*talk, UserMessage(id="z", content="Go on")], options=options(tmp_path)))
+    await gather(
+        service().invoke([*messages, UserMessage(id="z", content="Go on")], options=options(tmp_path))
+    )
     sent = input_lines(tmp_path)[1]["message"]["content"]
     assert len(sent) < 201_000
     assert "[3 earlier messages are left out]" in sent

@@ -228,14 +228,17 @@ def codex_log(folder: Path, *prompts: str, started: datetime | None = None) -> P
     path = folder / f"rollout-2026-03-02T09-00-00-{CODEX}.jsonl"
     records: list[JsonObject] = [{"type": "session_meta", "payload": {"id": CODEX, "cwd": str(folder)}}]
     for number, prompt in enumerate(prompts, 1):
-        said = {"type": "output_text", "text": f"{folder.name}: {prompt}"}
+        content = {"type": "output_text", "text": f"{folder.name}: {prompt}"}
         last = {"input_tokens": 11, "cached_input_tokens": 3, "output_tokens": 4, "total_tokens": 15}
         total = {name: count * number for name, count in last.items()}
         info = {"total_token_usage": total, "last_token_usage": last}
         records += [
             {"type": "turn_context", "payload": {"turn_id": f"turn-{number}", "model": "m"}},
             {"type": "event_msg", "payload": {"type": "user_message", "message": prompt}},
-            {"type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [said]}},
+            {
+                "type": "response_item",
+                "payload": {"type": "message", "role": "assistant", "content": [content]},
+            },
             {"type": "event_msg", "payload": {"type": "token_count", "info": info}},
             {"type": "event_msg", "payload": {"type": "task_complete", "turn_id": f"turn-{number}"}},
         ]

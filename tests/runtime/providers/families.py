@@ -133,12 +133,12 @@ ANTHROPIC: list[JsonObject] = [
 
 _REASONING: JsonObject = {"id": "rs_1", "type": "reasoning", "summary": []}
 _SUMMARY: JsonObject = {"type": "summary_text", "text": "Weather. A tool knows it."}
-_SAID: JsonObject = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed"}
+_ITEM: JsonObject = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed"}
 _TEXT: JsonObject = {"type": "output_text", "text": "Let me look.", "annotations": []}
 _CALL: JsonObject = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "weather"}
 _ITEMS: list[JsonObject] = [
     {**_REASONING, "summary": [_SUMMARY]},
-    {**_SAID, "content": [_TEXT]},
+    {**_ITEM, "content": [_TEXT]},
     {**_CALL, "arguments": '{"city":"Bergen"}', "status": "completed"},
 ]
 _RESPONSE: JsonObject = {
@@ -164,7 +164,7 @@ RESPONSES: list[JsonObject] = [
     _at("reasoning_summary_text.done", 0, summary_index=0, text=_SUMMARY["text"]),
     _at("reasoning_summary_part.done", 0, summary_index=0, part=_SUMMARY),
     _at("output_item.done", 0, item=_ITEMS[0]),
-    _at("output_item.added", 1, item={**_SAID, "status": "in_progress", "content": []}),
+    _at("output_item.added", 1, item={**_ITEM, "status": "in_progress", "content": []}),
     _at("content_part.added", 1, content_index=0, part={**_TEXT, "text": ""}),
     _at("output_text.delta", 1, content_index=0, delta="Let me"),
     _at("output_text.delta", 1, content_index=0, delta=" look."),

@@ -27,7 +27,7 @@ OPAQUE = {"anthropic": b"c2lnbmVk", "gemini": b"c2lnbmVk"}
 def requests_in(log: Sequence[LogRecord]) -> list[ModelRequest]:
     reader = RequestExpander()
     notes = [record.chunk for record in log if record.chunk is not None and is_marker(record.chunk, REQUEST)]
-    return [asked for note in notes if (asked := reader.read(note)) is not None]
+    return [received for note in notes if (received := reader.read(note)) is not None]
 
 
 def weather(city: str) -> str:
@@ -49,7 +49,7 @@ async def test_a_response_with_tool_calls(name: str, family: Family) -> None:
         log = await store.logs.read(run.id)
         await service.aclose()
     first, second = (loads(request.body) for request in server.requests)
-    assert [asked.body for asked in requests_in(log)] == [first, second]
+    assert [received.body for received in requests_in(log)] == [first, second]
     assert b"rain in Bergen" not in dumps(first)
     assert b"rain in Bergen" in dumps(second)
     assert b"Be brief." in dumps(second)

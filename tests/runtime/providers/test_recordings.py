@@ -59,12 +59,12 @@ async def test_complete_recordings(folder: str) -> None:
     family = FAMILIES[FOLDERS[folder]]
     paths = answers(folder, ".response.json")
     others = [path for path in paths if not is_own(path)][::STEP]
-    said = {path: loads(path.read_bytes()) for path in [*filter(is_own, paths), *others]}
+    bodies = {path: loads(path.read_bytes()) for path in [*filter(is_own, paths), *others]}
     ends: dict[str, str] = {}
-    plays = [ScriptedResponse(body=dumps(body), content_type=JSON) for body in said.values()]
+    plays = [ScriptedResponse(body=dumps(body), content_type=JSON) for body in bodies.values()]
     async with ScriptedServer(*plays) as server:
         service = family.service(server.address)
-        for path in said:
+        for path in bodies:
             *_, last = [event async for event in service.invoke("Hi")]
             failed = bool(truth_about(path)["errors"])
             if isinstance(last, ErrorEvent) != failed:

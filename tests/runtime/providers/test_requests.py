@@ -57,7 +57,7 @@ def expected(name: str, built: Dumped) -> bytes:
 @each_row("name", FAMILIES)
 async def test_the_body_is_that_of_the_format_byte_for_byte(name: str) -> None:
     family = FAMILIES[name]
-    talk: list[Message] = [
+    conversation: list[Message] = [
         UserMessage(id="1", content="Wie ist das Wetter? ☔"),
         AssistantMessage(
             id="2",
@@ -72,9 +72,9 @@ async def test_the_body_is_that_of_the_format_byte_for_byte(name: str) -> None:
     ]
     options = InvokeOptions(instructions="Be brief.", tools=TOOLS, settings=SETTINGS)
     async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
-        await ask(family.service(server.address, settings={"temperature": 1}), talk, options)
+        await ask(family.service(server.address, settings={"temperature": 1}), conversation, options)
     (request,) = server.requests
-    view = model_view([SystemMessage(id="instructions", content="Be brief."), *talk]).messages
+    view = model_view([SystemMessage(id="instructions", content="Be brief."), *conversation]).messages
     built = BUILDERS[name](view, model="m-1", tools=TOOLS, settings=SETTINGS)
     assert request.body == expected(name, built)
     assert (request.method, request.path) == ("POST", family.path)

@@ -53,14 +53,14 @@ class LineDecoder:
             case {"call": {"id": str(id), "name": str(name), "input": given}}:
                 chunks.append(ToolInputAvailable(id, name, given))
             case {"end": {"tokens": int(tokens)}}:
-                chunks.append(MessageFinish("stop", self._said(tokens)))
+                chunks.append(MessageFinish("stop", self._metadata(tokens)))
             case _:
                 pass
         return chunks
 
-    def _said(self, tokens: int) -> JsonObject:
-        said: JsonObject = {"finishReason": "stop"}
-        return said if Reader.quality == "poor" else {**said, "usage": {"outputTokens": tokens}}
+    def _metadata(self, tokens: int) -> JsonObject:
+        metadata: JsonObject = {"finishReason": "stop"}
+        return metadata if Reader.quality == "poor" else {**metadata, "usage": {"outputTokens": tokens}}
 
     def finish(self) -> list[Chunk]:
         """No chunks: nothing is open."""

@@ -321,7 +321,7 @@ async def test_a_rewritten_response_of_gemini_has_all_its_lines(memory: Store, t
     of_gemini(tmp_path)
     (path,) = tmp_path.rglob("*.jsonl")
     call: JsonObject = {"id": "c1", "name": "dig", "args": {}, "status": "executing"}
-    answer: JsonObject = {
+    response: JsonObject = {
         "id": "g3",
         "timestamp": "2026-06-11T10:00:00.000Z",
         "type": "gemini",
@@ -329,9 +329,9 @@ async def test_a_rewritten_response_of_gemini_has_all_its_lines(memory: Store, t
     }
     result = {"functionResponse": {"id": "c1", "name": "dig", "response": {"output": "a slug"}}}
     more: list[JsonObject] = [
-        {**answer, "toolCalls": [call]},
+        {**response, "toolCalls": [call]},
         {"id": "g4", "timestamp": "2026-06-11T10:00:00.000Z", "type": "user", "content": [result]},
-        {**answer, "content": "There is one.", "toolCalls": [call]},
+        {**response, "content": "There is one.", "toolCalls": [call]},
     ]
     write(path, path.read_bytes() + lines_of(more))
     await import_sessions(memory, tmp_path)
@@ -362,7 +362,7 @@ async def test_a_rewritten_document_has_no_provenance(memory: Store, tmp_path: P
 
 def opencode(folder: Path) -> None:
     info: JsonObject = {"id": "ses_1", "projectID": "p", "directory": "/w", "title": "Mend", "version": "1.2"}
-    asked: JsonObject = {"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {"created": 1000}}
+    question: JsonObject = {"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {"created": 1000}}
     contents: JsonObject = {
         "id": "msg_2",
         "sessionID": "ses_1",
@@ -373,10 +373,10 @@ def opencode(folder: Path) -> None:
         "time": {"created": 2000},
     }
     messages = [
-        {"info": asked, "parts": [{"id": "prt_1", "type": "text", "text": "Fix the fence, please."}]},
+        {"info": question, "parts": [{"id": "prt_1", "type": "text", "text": "Fix the fence, please."}]},
         {"info": contents, "parts": [{"id": "prt_2", "type": "text", "text": "I have fixed it."}]},
         {
-            "info": {**asked, "id": "msg_3"},
+            "info": {**question, "id": "msg_3"},
             "parts": [{"id": "prt_3", "type": "text", "text": "Thank you so much."}],
         },
     ]

@@ -93,15 +93,15 @@ async def test_a_rebuilt_message_equals_one_of_the_better_decoder() -> None:
     async with recorded_runs("poor") as (store, _, first, _):
         Reader.quality = "good"
         await reproject(store, [first.id])
-        anew = await last_message(store, "t")
-        run = await store.runs.get(anew.run_id or "")
+        rebuilt = await last_message(store, "t")
+        run = await store.runs.get(rebuilt.run_id or "")
     async with recorded_runs("good") as (store, _, _, _):
         live = await last_message(store, "t")
         well = await store.runs.get(live.run_id or "")
     assert run is not None
     assert well is not None
     assert run.usage == well.usage
-    assert encode(_comparable(anew)) == encode(_comparable(live))
+    assert encode(_comparable(rebuilt)) == encode(_comparable(live))
 
 
 def _comparable(message: AssistantMessage) -> object:
@@ -165,9 +165,9 @@ async def test_an_edit_of_a_message_is_not_lost() -> None:
 
 
 def _metadata(message: AssistantMessage) -> JsonObject:
-    said: Json = message.content.metadata
-    assert is_object(said)
-    return said
+    found: Json = message.content.metadata
+    assert is_object(found)
+    return found
 
 
 async def test_approval_requests_and_decisions_are_kept() -> None:
@@ -228,9 +228,9 @@ async def test_agents_of_a_network_are_rebuilt_in_place() -> None:
         below = [message for message in every if isinstance(message, AssistantMessage)][1]
         assert below.content.network_execution is not None
         assert below.content.network_execution.final_result is not None
-        answer = below.content.network_execution.final_result.messages[-1]
-        assert isinstance(answer, AssistantMessage)
-        assert reasoning_texts(answer) == ["Let me see."]
+        response = below.content.network_execution.final_result.messages[-1]
+        assert isinstance(response, AssistantMessage)
+        assert reasoning_texts(response) == ["Let me see."]
         await network.session.close()
 
 

@@ -83,14 +83,14 @@ async def test_what_an_older_decoder_missed_is_added(
 ) -> None:
     await bake(store, tmp_path)
     before = await stored_state(store)
-    answer = next(one for one in await messages_of(store) if isinstance(one, AssistantMessage))
-    await store.messages.save([change(answer)])
+    response = next(one for one in await messages_of(store) if isinstance(one, AssistantMessage))
+    await store.messages.save([change(response)])
     assert untimed(await stored_state(store)) != untimed(before)
     dry = await reproject(store, dry_run=True)
     report = await reproject(store)
     assert report.counts == dry.counts == {"unchanged": 1, "changed": 1}
-    (changed,) = report.of(answer.run_id or "").messages
-    assert changed.message_id == answer.id
+    (changed,) = report.of(response.run_id or "").messages
+    assert changed.message_id == response.id
     assert {difference.path for difference in changed.differences} == paths
     assert changed.lost == ()
     assert untimed(await stored_state(store)) == untimed(before)
@@ -99,12 +99,12 @@ async def test_what_an_older_decoder_missed_is_added(
 
 async def test_the_report_has_only_the_changed_values(memory: Store, tmp_path: Path) -> None:
     await bake(memory, tmp_path)
-    answer = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
-    await memory.messages.save([with_calls(name="Stove")(answer)])
+    response = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
+    await memory.messages.save([with_calls(name="Stove")(response)])
     thread = await memory.threads.get(SESSION)
     report = await reproject(memory)
-    told = [one.to_json() for one in report.of(answer.run_id or "").messages[0].differences]
-    assert told == [
+    found = [one.to_json() for one in report.of(response.run_id or "").messages[0].differences]
+    assert found == [
         {"path": "$.content.parts[3].name", "old": "Stove", "new": "Oven"},
         {"path": "$.content.parts[4].name", "old": "Stove", "new": "Oven"},
     ]
@@ -134,9 +134,9 @@ async def test_rollouts_of_codex_are_rebuilt_with_their_sub_agents(memory: Store
 async def test_usage_is_rebuilt(memory: Store, tmp_path: Path) -> None:
     await bake(memory, tmp_path)
     before = (await memory.runs.list(RunFilter(thread_id=SESSION))).items
-    answer = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
-    await memory.messages.save([without_usage(answer)])
-    run = next(run for run in before if run.id == answer.run_id)
+    response = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
+    await memory.messages.save([without_usage(response)])
+    run = next(run for run in before if run.id == response.run_id)
     await memory.runs.save(replace(run, usage=None, model=None))
     await reproject(memory)
     assert (await memory.runs.list(RunFilter(thread_id=SESSION))).items == before
@@ -210,8 +210,8 @@ async def test_all_versions_of_a_rewritten_file_are_read(tmp_path: Path) -> None
     async with open_store("memory:") as store:
         write(tmp_path / f"{SESSION}.jsonl", baking().data)
         await import_sessions(store, tmp_path)
-        anew = Session().work("Bake bread", "c1").turn("Cake", "No.")
-        write(tmp_path / f"{SESSION}.jsonl", anew.data, WRITTEN + 100)
+        session = Session().work("Bake bread", "c1").turn("Cake", "No.")
+        write(tmp_path / f"{SESSION}.jsonl", session.data, WRITTEN + 100)
         await import_and_delete(store, tmp_path)
         assert any("@2:" in run.id for run in (await store.runs.list(RunFilter(thread_id=SESSION))).items)
         before = untimed(await stored_state(store))
@@ -246,7 +246,7 @@ async def test_recorded_sessions_are_unchanged(tmp_path: Path) -> None:
     known = OWN_SKIPPED | SHARED_SKIPPED
     assert why.keys() <= known.keys()
     assert why.keys() >= (OWN_SKIPPED | (SHARED_SKIPPED if FULL and ROOTS[1:] else {})).keys()
-    assert all(known[thread_id] in told for thread_id, told in why.items())
+    assert all(known[thread_id] in reason for thread_id, reason in why.items())
 
 
 # Sessions that are skipped

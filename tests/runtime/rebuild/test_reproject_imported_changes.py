@@ -53,10 +53,10 @@ async def test_later_changes_are_kept(store: Store, tmp_path: Path) -> None:
     ]
     await store.messages.save([replace(one, run_id=own.id) for one in later], thread_id=SESSION)
     await store.runs.finish(own.id)
-    answer = next(one for one in await messages_of(store) if isinstance(one, AssistantMessage))
-    said = answer.content.metadata
-    assert is_object(said)
-    rated = replace(answer, content=replace(answer.content, metadata={**said, "rating": 5}))
+    response = next(one for one in await messages_of(store) if isinstance(one, AssistantMessage))
+    stored = response.content.metadata
+    assert is_object(stored)
+    rated = replace(response, content=replace(response.content, metadata={**stored, "rating": 5}))
     await store.messages.save([without(ReasoningPart)(rated)])
     before = untimed(await stored_state(store))
     report = await reproject(store)
@@ -64,7 +64,7 @@ async def test_later_changes_are_kept(store: Store, tmp_path: Path) -> None:
     assert report.imported == 2
     after = untimed(await stored_state(store))
     (changed,) = [number for number, one in enumerate(after) if one != before[number]]
-    assert after[changed]["id"] == answer.id
+    assert after[changed]["id"] == response.id
     assert after[changed]["content"]["metadata"]["rating"] == 5
     assert [text_of(one) for one in (await store.messages.list(SESSION)).items][-2:] == ["And cake?", "Yes."]
     assert (await store.messages.get(SESSION, "later")) == replace(
@@ -110,18 +110,18 @@ async def test_a_concurrent_change_is_not_overwritten(
 ) -> None:
     with_unclaimed_agent(tmp_path)
     await import_sessions(memory, tmp_path)
-    answer = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
-    await memory.messages.save([without(ReasoningPart)(answer)])
+    response = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
+    await memory.messages.save([without(ReasoningPart)(response)])
     look_up = memory.threads.get
 
     async def slowly(thread_id: str) -> Thread | None:
         if thread_id.endswith("/x"):  # the last read before the write
-            await memory.messages.save([with_calls(name="Stove")(answer)])
+            await memory.messages.save([with_calls(name="Stove")(response)])
         return await look_up(thread_id)
 
     monkeypatch.setattr(memory.threads, "get", slowly)
     assert all("was changed meanwhile" in why for why in skipped_for(await reproject(memory)))
-    assert await memory.messages.get(SESSION, answer.id) == with_calls(name="Stove")(answer)
+    assert await memory.messages.get(SESSION, response.id) == with_calls(name="Stove")(response)
 
 
 NAMED: dict[str, tuple[bool, list[str]]] = {
@@ -136,24 +136,24 @@ async def test_sub_agents_are_nested_in_their_calls(
 ) -> None:
     main = Session().prompt("Bake").answer(calls=[task("t1", "look"), task("t2", "look")])
     for call, name in (("t1", "a1"), ("t2", "a2")):
-        told: JsonObject = {"toolUseResult": {"agentId": name}} if named else {}
-        main.result(call, "done", **told)
+        extra: JsonObject = {"toolUseResult": {"agentId": name}} if named else {}
+        main.result(call, "done", **extra)
     write(tmp_path / f"{SESSION}.jsonl", main.data)
-    for name, said in (("a1", "I have seen it."), ("a2", "Nothing there.")):
-        agent = Session(mark=name, agent=name).prompt("look", parent=None).answer(text=said)
+    for name, result in (("a1", "I have seen it."), ("a2", "Nothing there.")):
+        agent = Session(mark=name, agent=name).prompt("look", parent=None).answer(text=result)
         write(tmp_path / SESSION / "subagents" / f"agent-{name}.jsonl", agent.data)
     await import_sessions(memory, tmp_path)
-    answer = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
-    first, second = [part for part in answer.parts if isinstance(part, ToolCallPart)]
+    response = next(one for one in await messages_of(memory) if isinstance(one, AssistantMessage))
+    first, second = [part for part in response.parts if isinstance(part, ToolCallPart)]
     swapped = {first.id: second.children, second.id: first.children}
     parts = tuple(
         replace(part, children=swapped[part.id]) if isinstance(part, ToolCallPart) else part
-        for part in answer.parts
+        for part in response.parts
     )
-    await memory.messages.save([replace(answer, content=replace(answer.content, parts=parts))])
+    await memory.messages.save([replace(response, content=replace(response.content, parts=parts))])
     report = await reproject(memory)
     assert ("changed" in report.counts) == named
-    now = await memory.messages.get(SESSION, answer.id)
+    now = await memory.messages.get(SESSION, response.id)
     assert now is not None
     calls = [part for part in now.content.parts if isinstance(part, ToolCallPart)]
     assert [text_of(call.children[-1]) for call in calls] == texts

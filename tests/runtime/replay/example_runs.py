@@ -85,9 +85,9 @@ async def launched(agent: Agent, thread_id: str = "t") -> tuple[Run, Run]:
     """Two runs of one message: the first requests an approval, the second continues after it."""
     first = await run_turn(agent, thread_id, "launch it")
     message = await last_message(agent.session.store, thread_id)
-    asked = [part for part in message.parts if isinstance(part, ToolCallPart)][-1]
-    assert asked.approval is not None
-    await agent.add_approval_response(thread_id, ApprovalResponse(asked.approval.id, True, by="ada"))
+    waiting = [part for part in message.parts if isinstance(part, ToolCallPart)][-1]
+    assert waiting.approval is not None
+    await agent.add_approval_response(thread_id, ApprovalResponse(waiting.approval.id, True, by="ada"))
     return first, await run_turn(agent, thread_id, None)
 
 

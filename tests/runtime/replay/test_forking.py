@@ -21,14 +21,14 @@ async def test_another_agent_responds_to_the_same_message_in_a_fork(index: int) 
         before = (await store.messages.list("t")).items
         run = await rerun(agent.session, OTHER, "t", before[index].id, title="once more")
         run = await agent.session.wait(run.id)
-        answer = await last_message(store, run.thread_id)
+        response = await last_message(store, run.thread_id)
         forked = (await store.messages.list(run.thread_id)).items
         thread = await store.threads.get(run.thread_id)
         assert (await store.messages.list("t")).items == before
     assert thread is not None
     assert (thread.title, run.agent, run.status) == ("once more", "other", "completed")
-    assert [message.id for message in forked] == [before[0].id, answer.id]
-    assert [part.text for part in answer.parts if isinstance(part, TextPart)] == ["It rains."]
+    assert [message.id for message in forked] == [before[0].id, response.id]
+    assert [part.text for part in response.parts if isinstance(part, TextPart)] == ["It rains."]
 
 
 async def test_a_user_message_is_required() -> None:

@@ -27,7 +27,7 @@ from tests.tables import each_row
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 BEGIN, END = DataChunk(CALL, {}, transient=True), DataChunk(CALL_END, transient=True)
-SAID, OURS = TextStart("t"), DataChunk("data-partita-stderr", {"text": "hm"}, transient=True)
+TEXT, STDERR = TextStart("t"), DataChunk("data-partita-stderr", {"text": "hm"}, transient=True)
 NOTE = DataChunk("data-partita-decision", {}, transient=True)
 REFUSED = DataChunk("data-partita-refused", {}, transient=True)
 
@@ -46,15 +46,15 @@ def sorted_kinds(*chunks: Chunk | bytes) -> list[str]:
 
 KINDS: dict[str, tuple[list[Chunk | bytes], list[str]]] = {
     "between the markers": (
-        [SAID, BEGIN, b"x", SAID, END, SAID],
+        [TEXT, BEGIN, b"x", TEXT, END, TEXT],
         ["other", "start", "output", "output", "end", "other"],
     ),
-    "a note of Partita between them": ([BEGIN, OURS, NOTE, END], ["start", "other", "other", "end"]),
+    "a note of Partita between them": ([BEGIN, STDERR, NOTE, END], ["start", "other", "other", "end"]),
     "a refused chunk of the model": ([BEGIN, REFUSED, END], ["start", "output", "end"]),
-    "the last chunk of a stopped run": ([BEGIN, SAID, MessageAbort()], ["start", "output", "other"]),
+    "the last chunk of a stopped run": ([BEGIN, TEXT, MessageAbort()], ["start", "output", "other"]),
     "an abort that is not the last chunk": ([BEGIN, MessageAbort(), END], ["start", "output", "end"]),
     "a sub-agent's call": (
-        [inside(BEGIN, "c"), SAID, inside(SAID, "c"), b"x", inside(END, "c")],
+        [inside(BEGIN, "c"), TEXT, inside(TEXT, "c"), b"x", inside(END, "c")],
         ["start", "other", "output", "output", "end"],
     ),
 }
@@ -71,9 +71,9 @@ def test_bytes_of_overlapping_calls_are_an_error() -> None:
 
 
 def test_a_chunk_can_be_unwrapped_and_wrapped() -> None:
-    chunk = ChildChunk(("a", "b"), ChildChunk(("c",), SAID))
+    chunk = ChildChunk(("a", "b"), ChildChunk(("c",), TEXT))
     address, inner = unwrapped(chunk)
-    assert (address, inner) == ((("a", "b"), ("c",)), SAID)
+    assert (address, inner) == ((("a", "b"), ("c",)), TEXT)
     assert wrapped(address, inner) == chunk
 
 
@@ -86,9 +86,9 @@ async def test_a_run_that_was_stopped_within_a_response() -> None:
                 break
         run = await agent.session.stop(run.id, "enough")
         assert (await reproject(store)).counts == {"unchanged": 1}
-        heard = [event async for event in ReplayService(store, run.id).invoke("talk")]
-        assert heard[-1] == CancelledEvent(reason="enough")
-        assert any(isinstance(event, ChunkEvent) for event in heard)
+        events = [event async for event in ReplayService(store, run.id).invoke("talk")]
+        assert events[-1] == CancelledEvent(reason="enough")
+        assert any(isinstance(event, ChunkEvent) for event in events)
         again = Agent(ReplayService(store, run.id), session=agent.session)
         ended = await agent.session.wait((await again.start("u", "talk")).id)
     assert (run.status, ended.status, ended.error) == ("cancelled", "cancelled", "enough")

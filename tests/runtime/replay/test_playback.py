@@ -177,10 +177,12 @@ async def test_keep_alive_comments_are_sent_and_a_client_may_disconnect() -> Non
             await asyncio.Event().wait()
 
         events = play_sse(store, run_id, keep_alive=0.001, sleep=sleep)
-        heard = [await anext(events)]
+        received = [await anext(events)]
         while not asleep.is_set():
-            heard.append(await anext(events))
-        assert [data for data in heard if b"start" in data] == [b'data: {"type":"start","messageId":"m"}\n\n']
+            received.append(await anext(events))
+        assert [data for data in received if b"start" in data] == [
+            b'data: {"type":"start","messageId":"m"}\n\n'
+        ]
         assert await anext(events) == b": keep-alive\n\n"
         await events.aclose()
 

@@ -51,11 +51,11 @@ async def test_the_bytes_of_a_response_are_those_of_the_recording() -> None:
     async with an_agent() as (store, agent):
         run = await run_turn(agent, "t", "weather?")
         log = await store.logs.read(run.id)
-        said = b"".join(record.raw for record in log if record.raw is not None)
+        recorded = b"".join(record.raw for record in log if record.raw is not None)
         first = await events(ReplayService(store, run.id))
-    heard = b"".join(raw for event in first if (raw := raw_bytes(event)) is not None)
-    assert heard == said[: len(heard)]
-    assert heard.endswith(b"\n")
+    replayed = b"".join(raw for event in first if (raw := raw_bytes(event)) is not None)
+    assert replayed == recorded[: len(replayed)]
+    assert replayed.endswith(b"\n")
     assert isinstance(first[-1], CompleteEvent)
     assert first[-1].usage is not None
     assert first[-1].usage.input_tokens == 30
@@ -75,15 +75,15 @@ async def test_after_the_last_step_there_is_an_error() -> None:
     async with an_agent() as (store, agent):
         run = await run_turn(agent, "t", "weather?")
         history = (await store.messages.list("t", limit=None)).items
-        heard = [event async for event in ReplayService(store, run.id).invoke(history)]
-    assert heard == [ErrorEvent(message=NO_MORE, name="replay-ended")]
+        received = [event async for event in ReplayService(store, run.id).invoke(history)]
+    assert received == [ErrorEvent(message=NO_MORE, name="replay-ended")]
 
 
 async def test_a_failed_response_fails_in_the_replay() -> None:
     async with an_agent() as (store, agent):
         run = await run_turn(agent, "t", "fail please")
-        heard = await events(ReplayService(store, run.id))
-    last = heard[-1]
+        received = await events(ReplayService(store, run.id))
+    last = received[-1]
     assert isinstance(last, ErrorEvent)
     assert (last.message, last.name) == ("out of luck", "scripted")
 
@@ -101,12 +101,12 @@ async def test_a_run_without_markers_is_one_response_with_a_new_id() -> None:
         run = await store.runs.open("t", message_id="m")
         await store.logs.append(run.id, [LogEntry(store.clock(), chunk) for chunk in chunks])
         await store.runs.finish(run.id)
-        heard = await events(ReplayService(store, run.id))
+        received = await events(ReplayService(store, run.id))
         async with Session(store) as session:
             again = await session.start(ReplayService(store, run.id), "t", "once more")
             await session.wait(again.id)
             message = await last_message(store, "t")
-    assert [event.chunk for event in heard if isinstance(event, ChunkEvent)] == [
+    assert [event.chunk for event in received if isinstance(event, ChunkEvent)] == [
         MessageStart(None),
         *chunks[1:],
     ]
@@ -122,8 +122,8 @@ async def test_a_run_of_the_default_store_is_found_by_its_id(
         run = await run_turn(agent, "t", "weather?")
         await agent.session.close()
     service = get_agent(f"replay:{run.id}")
-    heard = [event async for event in service.invoke("weather?")]
-    assert isinstance(heard[-1], CompleteEvent)
+    received = [event async for event in service.invoke("weather?")]
+    assert isinstance(received[-1], CompleteEvent)
 
 
 async def test_an_unknown_run_is_refused() -> None:

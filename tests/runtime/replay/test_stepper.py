@@ -98,13 +98,13 @@ async def test_a_continuing_run_starts_with_the_message_as_it_was() -> None:
         stored = await last_message(store, "t")
         before = await Stepper.open(store, first.id)
         after = await Stepper.open(store, second.id, every=3)
-        (asked,), (answered,) = before.finish(), after.snapshot()
-        assert [part.__struct_config__.tag for part in asked.parts] == ["step-start", "text", "tool-call"]
-        assert len(answered.parts) == 3
+        (waiting,), (approved,) = before.finish(), after.snapshot()
+        assert [part.__struct_config__.tag for part in waiting.parts] == ["step-start", "text", "tool-call"]
+        assert len(approved.parts) == 3
         (ended,) = after.finish()
         assert encode(ended.content) == encode(stored.content)
         after.go_to(0)
-        assert after.snapshot() == (answered,)
+        assert after.snapshot() == (approved,)
 
 
 @each_row("every", [1, 5, 1000])

@@ -117,8 +117,8 @@ def test_an_invalid_script_is_refused(tmp_path: Path, text: bytes | None, what: 
     file = tmp_path / "turns.json"
     if text is not None:
         file.write_bytes(text)
-    with pytest.raises(AgentError, match=what) as told:
+    with pytest.raises(AgentError, match=what) as caught:
         read_script(file)
-    assert str(file) in told.value.where
+    assert str(file) in caught.value.where
     with pytest.raises(AgentError, match="no script is named"):
         get_agent("scripted")

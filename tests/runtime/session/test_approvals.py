@@ -176,9 +176,12 @@ async def test_a_second_response_is_refused(launch: Rocket, second: bool) -> Non
 @on_both_engines
 async def test_one_of_several_concurrent_responses_is_accepted(launch: Rocket) -> None:
     message = await launch.run_to_approval()
-    answers = [ApprovalResponse(approval_id_of(message), number % 2 == 0, f"{number}") for number in range(6)]
+    responses = [
+        ApprovalResponse(approval_id_of(message), number % 2 == 0, f"{number}") for number in range(6)
+    ]
     results = await asyncio.gather(
-        *(launch.agent.add_approval_response("t1", answer) for answer in answers), return_exceptions=True
+        *(launch.agent.add_approval_response("t1", response) for response in responses),
+        return_exceptions=True,
     )
     assert results.count(None) == 1
     approval = approval_of(calls_of(await launch.stored(message.id))[0])

@@ -58,8 +58,8 @@ async def test_a_run_ends_when_its_budget_is_used_up(
         run = await session.start(agent, thread_id, "Look around.")
         ended = await session.wait(run.id)
     assert (ended.status, ended.error) == ("cancelled", f"the budget is used up: {reason}")
-    (_, answer) = (await store.messages.list(thread_id)).items
-    outputs = [part for part in answer.parts if isinstance(part, ToolCallPart) and part.output is not None]
+    (_, response) = (await store.messages.list(thread_id)).items
+    outputs = [part for part in response.parts if isinstance(part, ToolCallPart) and part.output is not None]
     assert len(outputs) == steps
 
 
@@ -83,8 +83,8 @@ async def test_a_function_agent_is_stopped_at_its_next_step(store: Store) -> Non
         run = await session.start(as_agent(endless), "t1", "Go.")
         ended = await session.wait(run.id)
     assert ended.status == "cancelled"
-    (_, answer) = (await store.messages.list("t1")).items
-    assert 5 <= sum(part.type == "text" for part in answer.parts) <= 8
+    (_, response) = (await store.messages.list("t1")).items
+    assert 5 <= sum(part.type == "text" for part in response.parts) <= 8
 
 
 OWNER = [Budget(steps=4), Budget(tokens=4_000), Budget(cost=0.0165)]

@@ -127,13 +127,13 @@ async def test_a_mismatching_response_of_another_process_changes_nothing(
 @on_both_engines
 async def test_one_of_several_concurrent_responses_is_accepted(pair: Pair) -> None:
     agent, run_id, decision = await request_approval(pair)
-    answers = [
+    responses = [
         pair.one.add_approval_response("t1", ApprovalResponse("a", True, "ada")),
         pair.other.add_approval_response("t1", ApprovalResponse("a", False, "bob")),
         pair.other.add_approval_response("t1", ApprovalResponse("a", False, "cyd")),
         pair.one.add_approval_response("t1", ApprovalResponse("a", True, "dan")),
     ]
-    results = await asyncio.gather(*answers, return_exceptions=True)
+    results = await asyncio.gather(*responses, return_exceptions=True)
     assert [isinstance(result, ApprovalError) for result in results].count(False) == 1
     winner = ["ada", "bob", "cyd", "dan"][results.index(None)]
     assert (await decision).by == winner

@@ -27,7 +27,7 @@ from partita.types.chunks import (
 from partita.types.codec import encode
 
 
-def answers(**steps: list[list[dict[str, Any]]]) -> ScriptedService:
+def scripted_by_word(**steps: list[list[dict[str, Any]]]) -> ScriptedService:
     """A model that responds with steps of parts, chosen by a word of the last user message."""
     scenes = [
         {"match": word, "steps": [{"parts": parts} for parts in step_parts]}

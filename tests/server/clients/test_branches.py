@@ -8,12 +8,14 @@ from partita.runtime.adapters.agent_request import AgentRequest
 from partita.store.store import Store
 from partita.store.values import MessageFilter
 from partita.types.messages import text_of
-from tests.server.clients.agents import answers
+from tests.server.clients.agents import scripted_by_word
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
-from tests.server.conftest import says
+from tests.server.conftest import text_part
 
-TALK = answers(tall=[[says("Very.")]], old=[[says("Quite.")]], far=[[says("Not at all.")]])
+TALK = scripted_by_word(
+    tall=[[text_part("Very.")]], old=[[text_part("Quite.")]], far=[[text_part("Not at all.")]]
+)
 
 
 class Counting:

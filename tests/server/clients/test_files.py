@@ -13,11 +13,11 @@ from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.parts import FilePart
 from tests.runtime.agent.models import Model, reply
-from tests.server.clients.agents import answers
+from tests.server.clients.agents import scripted_by_word
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Site
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, scripted, text_part
 
 SIZE = 30_000
 TURNS = 20
@@ -76,7 +76,7 @@ async def test_twenty_images_are_sent_as_urls(site: ServeChat) -> None:
 
 @on_all_releases
 async def test_an_image_sent_as_data_is_returned_as_a_url(site: ServeChat) -> None:
-    here = await site(answers(this=[[says("A lamp.")]], now=[[says("Still.")]]))
+    here = await site(scripted_by_word(this=[[text_part("A lamp.")]], now=[[text_part("Still.")]]))
     chat = await here.chat()
     file = {"type": "file", "mediaType": "image/png", "url": data_url(picture(1))}
     await chat.send("What is this?", files=[file])
@@ -93,7 +93,7 @@ async def test_an_image_sent_as_data_is_returned_as_a_url(site: ServeChat) -> No
 @on_all_releases
 async def test_an_image_of_the_model_has_a_url(site: ServeChat) -> None:
     made: dict[str, Any] = {"type": "file", "mediaType": "image/png", "url": data_url(picture(2))}
-    here = await site(scripted([says("Here."), made]))
+    here = await site(scripted([text_part("Here."), made]))
     chat = await here.chat()
     await chat.send("Draw.")
     state = await chat.finished()
@@ -103,7 +103,7 @@ async def test_an_image_of_the_model_has_a_url(site: ServeChat) -> None:
 
 
 async def test_a_missing_file_or_one_of_another_owner_is_refused(store: Store) -> None:
-    app = asgi(scripted([says("Yes.")]), store=store, user=lambda request: request.headers.get("x-user"))
+    app = asgi(scripted([text_part("Yes.")]), store=store, user=lambda request: request.headers.get("x-user"))
     async with app.lifespan(), client_of(app) as client:
         client.headers["x-user"] = "ann"
         file = await upload(client, picture(3), "a.png")

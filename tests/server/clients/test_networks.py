@@ -6,10 +6,10 @@ import pytest
 
 from partita import Agent, tool
 from partita.agents import Network, client_tool
-from tests.server.clients.agents import answers, calls
+from tests.server.clients.agents import calls, scripted_by_word
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.site import Chat
-from tests.server.conftest import says
+from tests.server.conftest import text_part
 
 removed: list[str] = []
 
@@ -35,8 +35,8 @@ FINISHED = calls("finish", {"answer": "All done."})
 
 def nested(agent: Agent) -> Network:
     """An agent in a network inside a network."""
-    inner = Network(answers(tidy=[[route("agent")], [FINISHED]]), agents={"agent": agent})
-    return Network(answers(tidy=[[route("inner")], [FINISHED]]), agents={"inner": inner})
+    inner = Network(scripted_by_word(tidy=[[route("agent")], [FINISHED]]), agents={"agent": agent})
+    return Network(scripted_by_word(tidy=[[route("inner")], [FINISHED]]), agents={"inner": inner})
 
 
 def waiting(messages: list[dict[str, Any]], name: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ async def test_an_approval_inside_networks_continues_the_run(
     site: ServeChat, approved: bool, reloaded: bool
 ) -> None:
     removed.clear()
-    model = answers(tidy=[[calls("remove", {"name": "a"}, "c1")], [says("Gone.")]])
+    model = scripted_by_word(tidy=[[calls("remove", {"name": "a"}, "c1")], [text_part("Gone.")]])
     here = await site(nested(Agent(model, tools=[remove])))
     chat = await here.chat(sendWhen="approvals")
     waiting_call = waiting((await chat.send("Please tidy up.")).messages, "remove")
@@ -77,7 +77,7 @@ async def test_an_approval_inside_networks_continues_the_run(
 
 
 async def test_an_output_of_a_client_tool_inside_networks_continues_the_run(site: ServeChat) -> None:
-    model = answers(tidy=[[calls("where", {}, "c1")], [says("Near.")]])
+    model = scripted_by_word(tidy=[[calls("where", {}, "c1")], [text_part("Near.")]])
     here = await site(nested(Agent(model, tools=[WHERE])))
     chat = await here.chat(sendWhen="tools")
     waiting_call = waiting((await chat.send("Please tidy up.")).messages, "where")

@@ -34,11 +34,11 @@ from partita.types.chunks import (
 )
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, NetworkResult, UserMessage
-from tests.server.clients.agents import PausingAgent, answers, calls
+from tests.server.clients.agents import PausingAgent, calls, scripted_by_word
 from tests.server.clients.browser import State
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
-from tests.server.conftest import says, scripted
+from tests.server.conftest import scripted, text_part
 
 
 @tool
@@ -68,10 +68,10 @@ def keeper() -> Agent:
     steps = [
         [
             {"type": "reasoning", "text": "I look it up."},
-            says("One moment."),
+            text_part("One moment."),
             calls("height", {"name": "Bell"}),
         ],
-        [says("It is 41 metres tall.")],
+        [text_part("It is 41 metres tall.")],
     ]
     return Agent(scripted(*steps), tools=[height], name="keeper")
 
@@ -91,7 +91,7 @@ def children_of(state: State, part: JsonObject) -> list[JsonObject]:
     return list(state.last["metadata"]["childMessages"][part["toolCallId"]])
 
 
-TALK = answers(tall=[route("tool", "height", {"name": "Bell"}), finish("41.")], old=[finish("Old.")])
+TALK = scripted_by_word(tall=[route("tool", "height", {"name": "Bell"}), finish("41.")], old=[finish("Old.")])
 
 WHOLE = (
     route("agent", "keeper", "How tall is Bell?"),
@@ -111,7 +111,7 @@ async def test_a_network_is_one_message_live_and_after_a_reload(site: ServeChat,
     assert state.text == "Both are lit."
     assert [part["toolName"] for part in executions(state)] == ["agent", "tool", "tool", "workflow"]
     question, answered = executions(state)[0]["output"]["childMessages"]
-    assert question["parts"] == [says("How tall is Bell?")]
+    assert question["parts"] == [text_part("How tall is Bell?")]
     types = [part["type"] for part in answered["parts"]]
     assert types == ["step-start", "reasoning", "text", "tool-height", "step-start", "text"]
     assert executions(state)[0]["output"]["text"] == "One moment.It is 41 metres tall."
@@ -189,7 +189,7 @@ async def test_a_network_can_be_resumed_in_the_middle(site: ServeChat) -> None:
 
 async def test_the_next_message_stops_a_network_after_a_client_stop(site: ServeChat) -> None:
     held = PausingAgent(keeper(), "moment.")
-    router = answers(lights=[route("agent", "held", "Look.")], leave=[finish("Never mind.")])
+    router = scripted_by_word(lights=[route("agent", "held", "Look.")], leave=[finish("Never mind.")])
     here = await site(network(router, held=held))
     chat = await here.chat()
     await chat.view.call("sendMessage", {"text": "How are the lights?"})
@@ -314,7 +314,7 @@ def switch_off(name: str) -> str:
 async def test_an_agent_of_a_network_can_request_approval(
     site: ServeChat, approved: bool, reloads: bool
 ) -> None:
-    steps = [[says("May I?"), calls("switch_off", {"name": "Bell"}, "c1")], [says("Good night.")]]
+    steps = [[text_part("May I?"), calls("switch_off", {"name": "Bell"}, "c1")], [text_part("Good night.")]]
     guard = Agent(scripted(*steps), tools=[switch_off], name="guard")
     router = scripted(
         route("tool", "height", {"name": "Bell"}), route("agent", "guard", "Make it dark."), finish("Done.")
@@ -388,7 +388,7 @@ async def test_a_network_that_is_saved_again_is_unchanged(site: ServeChat, store
     await here.request("PUT", path, json=await here.stored())
     assert (await store.messages.list("harbour", MessageFilter(internal=None))).items == rows
     async with httpx.AsyncClient(base_url=here.url) as client:
-        changed = {**state.last, "parts": [says("42.")]}
+        changed = {**state.last, "parts": [text_part("42.")]}
         refused = await client.put(path, json=[changed])
     assert refused.status_code == 409
     assert (await store.messages.list("harbour", MessageFilter(internal=None))).items == rows
@@ -433,7 +433,7 @@ async def test_a_network_is_one_row_for_assistant_ui(site: ServeChat) -> None:
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
 async def test_pagination_does_not_split_a_network(site: ServeChat, order: str) -> None:
-    here = await site(network(answers(lights=list(WHOLE), old=[finish("Old.")])))
+    here = await site(network(scripted_by_word(lights=list(WHOLE), old=[finish("Old.")])))
     chat = await here.chat()
     await chat.send("How are the lights?")
     await chat.send("And how old?")

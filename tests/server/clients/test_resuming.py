@@ -15,19 +15,19 @@ from partita.store.store import Store
 from partita.types.chunks import MessageStart, StepStart, TextDelta, TextStart, ToolInputAvailable
 from partita.types.messages import UserMessage
 from partita.types.threads import Run
-from tests.server.clients.agents import PausingAgent, answers, calls
+from tests.server.clients.agents import PausingAgent, calls, scripted_by_word
 from tests.server.clients.browser import Browser
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Site
-from tests.server.conftest import Serve, says
+from tests.server.conftest import Serve, text_part
 
-TALK = answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite old, too.")]])
+TALK = scripted_by_word(tall=[[text_part("Very tall indeed.")]], old=[[text_part("Quite old, too.")]])
 
-WALK = answers(
+WALK = scripted_by_word(
     walk=[
-        [says("I ask your device."), calls("where_am_i", {}, "c1")],
-        [says("You have walked far.")],
+        [text_part("I ask your device."), calls("where_am_i", {}, "c1")],
+        [text_part("You have walked far.")],
     ]
 )
 
@@ -107,11 +107,13 @@ async def test_an_approved_tool_call_is_followed_by_another_page(site: ServeChat
         await dark.wait()
         return "it is dark"
 
-    model = answers(dark=[[says("May I?"), calls("switch_off", {})], [says("Good night.")]])
+    model = scripted_by_word(
+        dark=[[text_part("May I?"), calls("switch_off", {})], [text_part("Good night.")]]
+    )
     here = await site(Agent(model, tools=[switch_off]))
     left = await here.chat(sendWhen="approvals")
-    asked = await left.send("Make it dark.")
-    (call,) = [part for part in asked.last["parts"] if "approval" in part]
+    state = await left.send("Make it dark.")
+    (call,) = [part for part in state.last["parts"] if "approval" in part]
     await left.view.call("addToolApprovalResponse", {"id": call["approval"]["id"], "approved": True})
     await lit.wait()
     await left.view.leave()
@@ -151,8 +153,8 @@ async def recovered(store: Store, run: Run) -> None:
     assert found.status == "interrupted"
 
 
-QUESTION = {"id": "u1", "role": "user", "parts": [says("How tall is it?")]}
-PARTIAL = {"id": "a1", "role": "assistant", "parts": [says("Very tall ")]}
+QUESTION = {"id": "u1", "role": "user", "parts": [text_part("How tall is it?")]}
+PARTIAL = {"id": "a1", "role": "assistant", "parts": [text_part("Very tall ")]}
 
 
 @on_all_releases

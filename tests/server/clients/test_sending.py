@@ -10,17 +10,17 @@ from partita.server.settings import Settings
 from partita.store.store import Store
 from partita.types.chunks import Chunk, CustomChunk, ReasoningFileChunk
 from partita.types.json import loads
-from tests.server.clients.agents import PausingAgent, answers
+from tests.server.clients.agents import PausingAgent, scripted_by_word
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
-from tests.server.conftest import says, scripted
+from tests.server.conftest import scripted, text_part
 
 RICH: list[dict[str, Any]] = [
     {"type": "reasoning", "text": "A light on an island.", "providerMetadata": {"maker": {"signature": "s"}}},
-    says("It is forty-one metres tall."),
+    text_part("It is forty-one metres tall."),
     {"type": "source-url", "sourceId": "s1", "url": "https://lights.example/41", "title": "Lights"},
     {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="},
-    says("Here it is."),
+    text_part("Here it is."),
 ]
 
 
@@ -34,7 +34,9 @@ async def test_a_response_is_shown_as_it_is_stored(site: ServeChat) -> None:
 
 
 async def test_a_chat_has_several_turns(site: ServeChat) -> None:
-    chat = await (await site(answers(tall=[[says("Very.")]], old=[[says("Quite.")]]))).chat()
+    chat = await (
+        await site(scripted_by_word(tall=[[text_part("Very.")]], old=[[text_part("Quite.")]]))
+    ).chat()
     await chat.send("How tall is it?")
     await chat.send("And how old?", metadata={"mood": "curious"})
     state = await chat.finished()
@@ -44,15 +46,15 @@ async def test_a_chat_has_several_turns(site: ServeChat) -> None:
 
 @on_all_releases
 async def test_files_of_the_user_are_sent(site: ServeChat, store: Store) -> None:
-    chat = await (await site(scripted([says("A lighthouse.")]))).chat()
+    chat = await (await site(scripted([text_part("A lighthouse.")]))).chat()
     picture = {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="}
     await chat.send("What is this?", files=[picture])
     state = await chat.finished()
-    assert state.messages[0]["parts"] == [picture, says("What is this?")]
+    assert state.messages[0]["parts"] == [picture, text_part("What is this?")]
 
 
 async def test_sending_the_last_message_only_is_enough(site: ServeChat) -> None:
-    agent = answers(tall=[[says("Very.")]], old=[[says("Quite.")]])
+    agent = scripted_by_word(tall=[[text_part("Very.")]], old=[[text_part("Quite.")]])
     chat = await (await site(agent)).chat(lastOnly=True)
     await chat.send("How tall is it?")
     await chat.send("And how old?")
@@ -95,7 +97,9 @@ async def test_without_a_release_the_newest_is_assumed(site: ServeChat) -> None:
 
 
 async def test_a_message_during_an_active_run_is_refused(site: ServeChat) -> None:
-    agent = PausingAgent(answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]]), "Very")
+    agent = PausingAgent(
+        scripted_by_word(tall=[[text_part("Very tall indeed.")]], old=[[text_part("Quite.")]]), "Very"
+    )
     here = await site(agent)
     first, second = await here.chat(), await here.chat()
     await first.view.call("sendMessage", {"text": "How tall is it?"})
@@ -109,7 +113,9 @@ async def test_a_message_during_an_active_run_is_refused(site: ServeChat) -> Non
 
 
 async def test_a_message_during_an_active_run_can_be_queued(site: ServeChat) -> None:
-    agent = PausingAgent(answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]]), "Very")
+    agent = PausingAgent(
+        scripted_by_word(tall=[[text_part("Very tall indeed.")]], old=[[text_part("Quite.")]]), "Very"
+    )
     here = await site(agent, settings=Settings(busy="queue"))
     first, second = await here.chat(), await here.chat()
     await first.view.call("sendMessage", {"text": "How tall is it?"})

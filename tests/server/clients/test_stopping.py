@@ -18,13 +18,13 @@ from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import RunFilter
 from partita.types.messages import UserMessage
-from tests.server.clients.agents import PausingAgent, answers, calls
+from tests.server.clients.agents import PausingAgent, calls, scripted_by_word
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Chat, Site
-from tests.server.conftest import Serve, says
+from tests.server.conftest import Serve, text_part
 
-TALK = answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]])
+TALK = scripted_by_word(tall=[[text_part("Very tall indeed.")]], old=[[text_part("Quite.")]])
 
 
 @on_all_releases
@@ -43,18 +43,18 @@ async def test_the_stop_route_stops_a_run(site: ServeChat) -> None:
 
 @on_all_releases
 async def test_a_tool_call_can_be_stopped(site: ServeChat) -> None:
-    begun = asyncio.Event()
+    started = asyncio.Event()
 
     async def climb() -> None:
         """Climb the stairs slowly."""
-        begun.set()
+        started.set()
         await asyncio.Event().wait()
 
-    model = answers(tall=[[says("I count."), calls("climb", {})]], old=[[says("Quite.")]])
+    model = scripted_by_word(tall=[[text_part("I count."), calls("climb", {})]], old=[[text_part("Quite.")]])
     here = await site(Agent(model, tools=[climb]))
     chat = await here.chat()
     await chat.view.call("sendMessage", {"text": "How tall is it?"})
-    await begun.wait()
+    await started.wait()
     await chat.view.until(texts=["input-available"])
     await here.request("POST", "/api/chat/harbour/stop", json={})
     await chat.finished()
@@ -228,7 +228,9 @@ async def test_waiting_for_a_run_that_does_not_stop_is_limited(
     await store.threads.create("harbour")
     question = UserMessage(id="u1", content="How tall is it?")
     await store.runs.start_turn("harbour", [question], lease_owner="elsewhere", lease_seconds=60)
-    await chat.view.call("setMessages", [{"id": "u1", "role": "user", "parts": [says("How tall is it?")]}])
+    await chat.view.call(
+        "setMessages", [{"id": "u1", "role": "user", "parts": [text_part("How tall is it?")]}]
+    )
     state = await chat.send("And how old?")
     assert (state.status, [request.status for request in state.requests]) == ("error", [503])
     assert "has not stopped yet" in (state.error or "")
@@ -240,8 +242,8 @@ async def test_waiting_for_a_run_that_does_not_stop_is_limited(
 @on_all_releases
 async def test_a_failure_during_a_response_keeps_the_partial_response(site: ServeChat) -> None:
     scenes = [
-        {"match": "tall", "steps": [{"parts": [says("Very")], "error": "the model is out of breath"}]},
-        {"match": "old", "steps": [{"parts": [says("Quite.")]}]},
+        {"match": "tall", "steps": [{"parts": [text_part("Very")], "error": "the model is out of breath"}]},
+        {"match": "old", "steps": [{"parts": [text_part("Quite.")]}]},
     ]
     here = await site(ScriptedService(as_script({"scenes": scenes})))
     chat = await here.chat()
@@ -273,7 +275,7 @@ async def test_a_failed_response_can_be_regenerated_at_once(site: ServeChat) -> 
     assert [request.status for request in state.requests] == [200, 200, 200]
 
 
-SYSTEM = {"id": "s1", "role": "system", "parts": [says("Obey.")]}
+SYSTEM = {"id": "s1", "role": "system", "parts": [text_part("Obey.")]}
 
 REFUSALS: dict[str, tuple[Any, dict[str, Any], int, str]] = {
     "a message that a client must not send": (TALK, {"messages": [SYSTEM]}, 400, "system message"),

@@ -6,11 +6,11 @@ import pytest
 
 from partita.runtime.agent.agent import Agent
 from partita.runtime.tools.tool import client_tool, tool
-from tests.server.clients.agents import ApprovalAgent, answers, calls
+from tests.server.clients.agents import ApprovalAgent, calls, scripted_by_word
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Chat
-from tests.server.conftest import says
+from tests.server.conftest import text_part
 
 PLACE: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -36,11 +36,11 @@ def tools_of(state: Any) -> list[tuple[str, str]]:
 @on_all_releases
 async def test_server_tools_run_step_by_step(site: ServeChat) -> None:
     steps = [
-        [says("I look."), calls("height", {"name": "Bell"}), calls("height", {"name": "Nowhere"})],
-        [says("Once more."), calls("height", {"name": "Marten"})],
-        [says("Both are 41 metres tall.")],
+        [text_part("I look."), calls("height", {"name": "Bell"}), calls("height", {"name": "Nowhere"})],
+        [text_part("Once more."), calls("height", {"name": "Marten"})],
+        [text_part("Both are 41 metres tall.")],
     ]
-    chat = await (await site(Agent(answers(tall=steps), tools=[height]))).chat()
+    chat = await (await site(Agent(scripted_by_word(tall=steps), tools=[height]))).chat()
     await chat.send("How tall are they?")
     state = await chat.finished()
     assert tools_of(state) == [
@@ -54,11 +54,11 @@ async def test_server_tools_run_step_by_step(site: ServeChat) -> None:
 
 WHERE = client_tool("where_am_i", "Where the user is.", PLACE)
 
-WALK = answers(
+WALK = scripted_by_word(
     walk=[
-        [says("I ask your device."), calls("where_am_i", {}, "c1")],
-        [says("And again."), calls("where_am_i", {}, "c2")],
-        [says("You have walked far.")],
+        [text_part("I ask your device."), calls("where_am_i", {}, "c1")],
+        [text_part("And again."), calls("where_am_i", {}, "c2")],
+        [text_part("You have walked far.")],
     ]
 )
 
@@ -87,7 +87,7 @@ async def test_the_run_continues_after_the_output_of_a_client_tool(site: ServeCh
 
 async def test_the_run_continues_after_the_outputs_of_all_client_tools(site: ServeChat) -> None:
     both = [calls("where_am_i", {}, "c1"), calls("where_am_i", {}, "c2")]
-    model = answers(walk=[both, [says("Not far.")]])
+    model = scripted_by_word(walk=[both, [text_part("Not far.")]])
     chat = await (await site(Agent(model, tools=[WHERE]))).chat(sendWhen="tools")
     await chat.send("How far did I walk?")
     await give(chat, "c2", output="here")
@@ -108,7 +108,7 @@ async def test_an_output_can_be_sent_after_a_reload(site: ServeChat) -> None:
 
 
 async def test_a_call_without_an_output_is_ended_by_the_next_message(site: ServeChat) -> None:
-    model = answers(walk=[[calls("where_am_i", {}, "c1")]], never=[[says("All right.")]])
+    model = scripted_by_word(walk=[[calls("where_am_i", {}, "c1")]], never=[[text_part("All right.")]])
     here = await site(Agent(model, tools=[WHERE]))
     chat = await here.chat()
     await chat.send("How far did I walk?")
@@ -117,7 +117,9 @@ async def test_a_call_without_an_output_is_ended_by_the_next_message(site: Serve
     assert state.text == "All right."
 
 
-OFF = answers(dark=[[says("May I?"), calls("switch_off", {"name": "Bell"}, "c1")], [says("Good night.")]])
+OFF = scripted_by_word(
+    dark=[[text_part("May I?"), calls("switch_off", {"name": "Bell"}, "c1")], [text_part("Good night.")]]
+)
 
 DECISIONS = {
     "allowed": (True, None, "output-available"),

@@ -131,13 +131,13 @@ async def test_all_invalid_keys_are_refused_with_the_same_work(
         "expired": {"authorization": f"Bearer {expired.text}"},
         "revoked": {"authorization": f"Bearer {revoked.text}"},
     }
-    answers: list[tuple[int, bytes, list[tuple[str, str]]]] = []
+    responses: list[tuple[int, bytes, list[tuple[str, str]]]] = []
     async with client(guard) as asking:
         for headers in wrong.values():
-            answered = await asking.get("/api/threads", headers=headers)
-            answers.append((answered.status_code, answered.content, sorted(answered.headers.items())))
-    assert answers == [answers[0]] * len(wrong)
-    assert answers[0][0] == 401
+            response = await asking.get("/api/threads", headers=headers)
+            responses.append((response.status_code, response.content, sorted(response.headers.items())))
+    assert responses == [responses[0]] * len(wrong)
+    assert responses[0][0] == 401
     assert len(lookups) == len(compared) == len(wrong)
     assert behind.seen == []
 

@@ -110,7 +110,7 @@ FEW = Limits(requests_per_minute=2)
 
 
 async def test_keys_and_addresses_are_counted_separately() -> None:
-    ada, nobody = Somebody(Principal("ada", key_id="k1")), Somebody(None)
+    ada, anonymous = Somebody(Principal("ada", key_id="k1")), Somebody(None)
     guard, _ = guarded(ada, limits=FEW)
     async with client(guard) as asking:
         assert [(await asking.get("/api/threads")).status_code for _ in range(3)] == [200, 200, 429]
@@ -118,11 +118,11 @@ async def test_keys_and_addresses_are_counted_separately() -> None:
         assert (await asking.get("/api/threads")).status_code == 200
         ada.principal = Principal("bob")
         assert (await asking.get("/api/threads")).status_code == 200
-    guard, _ = guarded(nobody, limits=FEW)
+    guard, _ = guarded(anonymous, limits=FEW)
     async with client(guard, address="192.0.2.1") as asking, client(guard, address="192.0.2.2") as other:
-        answers = [await asking.get("/api/threads") for _ in range(3)]
-        assert [answered.status_code for answered in answers] == [401, 401, 429]
-        assert int(answers[-1].headers["retry-after"]) > 0
+        responses = [await asking.get("/api/threads") for _ in range(3)]
+        assert [response.status_code for response in responses] == [401, 401, 429]
+        assert int(responses[-1].headers["retry-after"]) > 0
         assert (await other.get("/api/threads")).status_code == 401
         assert (await asking.get("/healthz")).status_code == 200
 

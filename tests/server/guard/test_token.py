@@ -8,7 +8,7 @@ import pytest
 
 from partita.server.app import PartitaApp, asgi
 from partita.store.store import Store
-from tests.server.conftest import says, scripted
+from tests.server.conftest import scripted, text_part
 from tests.tables import each_row
 
 TOKEN = "Zm9yIHRoZSBsaWdodGhvdXNlIGtlZXBlciBhbG9uZSE"
@@ -23,7 +23,7 @@ def client_of(app: PartitaApp, **how: Any) -> httpx.AsyncClient:
 
 @pytest.fixture
 async def app(store: Store) -> AsyncIterator[PartitaApp]:
-    app = asgi(scripted([says("Forty-one metres.")]), store=store)
+    app = asgi(scripted([text_part("Forty-one metres.")]), store=store)
     app.require_token(TOKEN)
     async with app.lifespan():
         yield app
@@ -64,9 +64,9 @@ async def test_callers_with_the_token_are_served(
 async def test_the_token_is_refused_from_other_machines(app: PartitaApp) -> None:
     transport = httpx.ASGITransport(app=app, client=("192.0.2.7", 5000))
     async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
-        asked = await client.get("/api/threads", headers={"authorization": f"Bearer {TOKEN}"})
+        threads = await client.get("/api/threads", headers={"authorization": f"Bearer {TOKEN}"})
         page = await client.get("/", params={"token": TOKEN})
-    assert (asked.status_code, page.status_code) == (403, 403)
+    assert (threads.status_code, page.status_code) == (403, 403)
     assert "set-cookie" not in page.headers
 
 
@@ -113,6 +113,6 @@ async def test_pages_of_other_sites_are_refused(app: PartitaApp, path: str, mode
 
 
 async def test_a_mounted_application_needs_no_token(store: Store) -> None:
-    app = asgi(scripted([says("Forty-one metres.")]), store=store)
+    app = asgi(scripted([text_part("Forty-one metres.")]), store=store)
     async with app.lifespan(), client_of(app) as client:
         assert (await client.get("/api/threads")).status_code == 200

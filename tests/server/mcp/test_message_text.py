@@ -79,8 +79,8 @@ def test_render_a_tool_message() -> None:
 
 
 def test_render_a_network_execution() -> None:
-    asked = UserMessage(id="u", content="Who?")
-    result = NetworkResult("At Easter, Kari.", (CALL,), (asked,))
+    question = UserMessage(id="u", content="Who?")
+    result = NetworkResult("At Easter, Kari.", (CALL,), (question,))
     execution = NetworkExecution("agent", "keeper", final_result=result)
     message = AssistantMessage(id="m", content=AssistantContent(parts=(), network_execution=execution))
     assert render_message(message).text.startswith("[agent keeper]\nAt Easter, Kari.\n[tool Bash, call c1")

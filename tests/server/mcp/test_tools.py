@@ -74,19 +74,19 @@ async def test_read_session_pages_through_a_long_session(archive: Archive) -> No
     numbers: list[int] = []
     start: int | None = 1
     while start is not None:
-        answer = await ask(archive, "read_session", session=LONG, max_chars=50_000, **{"from": start})
-        assert size_of(answer) < 50_000 + OVERHEAD
-        numbers += [one["number"] for one in answer["messages"]]
-        assert ("earlier_before" in answer) is (start > 1)
-        start = answer.get("next_from")
+        response = await ask(archive, "read_session", session=LONG, max_chars=50_000, **{"from": start})
+        assert size_of(response) < 50_000 + OVERHEAD
+        numbers += [one["number"] for one in response["messages"]]
+        assert ("earlier_before" in response) is (start > 1)
+        start = response.get("next_from")
     assert numbers == list(range(1, 2001))
 
 
 async def test_read_session_pages_backwards(archive: Archive) -> None:
-    answer = await ask(archive, "read_session", session=LONG, last=4)
-    assert [one["number"] for one in answer["messages"]] == [1997, 1998, 1999, 2000]
-    assert "next_from" not in answer
-    before = await ask(archive, "read_session", session=LONG, before=answer["earlier_before"], last=3)
+    response = await ask(archive, "read_session", session=LONG, last=4)
+    assert [one["number"] for one in response["messages"]] == [1997, 1998, 1999, 2000]
+    assert "next_from" not in response
+    before = await ask(archive, "read_session", session=LONG, before=response["earlier_before"], last=3)
     assert [one["number"] for one in before["messages"]] == [1994, 1995, 1996]
     assert before["note"] == "earlier messages: before 1994; later messages: from 1997"
     filled = await ask(archive, "read_session", session=LONG, before=1000, max_chars=2000)
@@ -94,20 +94,20 @@ async def test_read_session_pages_backwards(archive: Archive) -> None:
 
 
 async def test_read_session_around_a_message_includes_its_neighbours(archive: Archive) -> None:
-    answer = await ask(archive, "read_session", session=LONG, around="a500", max_chars=1000)
-    numbers = [one["number"] for one in answer["messages"]]
+    response = await ask(archive, "read_session", session=LONG, around="a500", max_chars=1000)
+    numbers = [one["number"] for one in response["messages"]]
     assert 1002 in numbers
     assert numbers == list(range(numbers[0], numbers[-1] + 1))
-    assert size_of(answer) < 1000 + OVERHEAD
+    assert size_of(response) < 1000 + OVERHEAD
     assert "return the ids of messages" in await error_of(archive, "read_session", session=LONG, around="x")
 
 
 async def test_a_message_larger_than_the_limit_is_cut(archive: Archive) -> None:
-    answer = await ask(archive, "read_session", session=LONG, around="a7", full=True, max_chars=1000)
-    (message,) = answer["messages"]
+    response = await ask(archive, "read_session", session=LONG, around="a7", full=True, max_chars=1000)
+    (message,) = response["messages"]
     assert message["shortened"]
     assert message["text"].endswith("more characters: a larger max_chars shows more]")
-    assert size_of(answer) < 1000 + OVERHEAD
+    assert size_of(response) < 1000 + OVERHEAD
     whole = await ask(archive, "read_session", session=LONG, around="a7", full=True, max_chars=200_000)
     assert OUTPUT.rstrip() in next(one["text"] for one in whole["messages"] if one["id"] == "a7")
 
@@ -141,8 +141,8 @@ async def test_outputs_of_sub_agents_can_be_read(archive: Archive) -> None:
         )
         if ".children." in part.path and part.tool_name == "Read"
     )
-    answer = await ask(archive, "read_tool_output", session="7c1f", call=inner.call_id)
-    assert answer["total_chars"] > 10
+    response = await ask(archive, "read_tool_output", session="7c1f", call=inner.call_id)
+    assert response["total_chars"] > 10
 
 
 async def test_cursors_page_through_all_results_with_a_small_limit(archive: Archive) -> None:
@@ -153,10 +153,10 @@ async def test_cursors_page_through_all_results_with_a_small_limit(archive: Arch
         seen: list[str] = []
         cursor: str | None = None
         for _ in range(6):
-            answer = await ask(archive, tool, **wanted, cursor=cursor, max_chars=1000)
-            assert size_of(answer) < 1000 + OVERHEAD
-            seen += [one.get("message") or one["id"] for one in answer[name]]
-            cursor = answer.get("next_cursor")
+            response = await ask(archive, tool, **wanted, cursor=cursor, max_chars=1000)
+            assert size_of(response) < 1000 + OVERHEAD
+            seen += [one.get("message") or one["id"] for one in response[name]]
+            cursor = response.get("next_cursor")
             if cursor is None:
                 break
         whole = await ask(archive, tool, **(wanted | {"limit": len(seen)}))
@@ -164,7 +164,7 @@ async def test_cursors_page_through_all_results_with_a_small_limit(archive: Arch
 
 
 async def test_secrets_are_redacted_in_every_result(archive: Archive) -> None:
-    for answer in (
+    for response in (
         await ask(archive, "read_session", session=SECRET),
         await ask(archive, "search_sessions", query="beacon"),
         await ask(archive, "search_sessions", query="word deploys"),
@@ -172,10 +172,10 @@ async def test_secrets_are_redacted_in_every_result(archive: Archive) -> None:
         await listed_resources(archive),
         await read_resource(archive, f"partita://thread/{SECRET}"),
     ):
-        assert "[redacted: github token 1]" in str(answer)
+        assert "[redacted: github token 1]" in str(response)
         # Neither the beginning nor the end of a secret is left where a passage is cut.
-        assert TOKEN[:10] not in str(answer)
-        assert TOKEN[-10:] not in str(answer)
+        assert TOKEN[:10] not in str(response)
+        assert TOKEN[-10:] not in str(response)
 
 
 @pytest.fixture
@@ -205,11 +205,11 @@ async def keys(tmp_path: Path) -> AsyncIterator[Archive]:
 
 async def test_a_secret_at_a_cut_is_redacted_completely(keys: Archive) -> None:
     for offset, most in ((0, 1000), (800, 1000), (820, 1000), (0, 2000)):
-        answer = await ask(
+        response = await ask(
             keys, "read_tool_output", session="t", call="border", offset=offset, max_chars=most
         )
-        assert all(TOKEN[start : start + 8] not in answer["text"] for start in range(len(TOKEN) - 7))
-        assert ("[redacted: github token 1]" in answer["text"]) is (offset == 0)
+        assert all(TOKEN[start : start + 8] not in response["text"] for start in range(len(TOKEN) - 7))
+        assert ("[redacted: github token 1]" in response["text"]) is (offset == 0)
     read = await ask(keys, "read_session", session="t")
     assert "ghp_" not in str(read)
     assert "of 100,832 characters" in read["messages"][0]["text"]
@@ -260,8 +260,8 @@ async def test_hidden_messages_are_never_shown(archive: Archive) -> None:
 
 async def test_a_found_message_of_another_branch_can_be_read(archive: Archive) -> None:
     (found,) = (await ask(archive, "search_sessions", query="another way", project="/srv/secret"))["found"]
-    answer = await ask(archive, "read_session", session=SECRET, around=found["message"])
-    assert [one["id"] for one in answer["messages"]] == ["s1", "s2", "s4"]
+    response = await ask(archive, "read_session", session=SECRET, around=found["message"])
+    assert [one["id"] for one in response["messages"]] == ["s1", "s2", "s4"]
 
 
 @pytest.fixture

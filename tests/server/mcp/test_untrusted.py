@@ -38,8 +38,8 @@ async def archive(tmp_path: Path) -> AsyncIterator[Archive]:
     async with open_store(path) as store:
         await store.threads.create("t", title=FORGED, agent="claude-code", project=f"/srv/{PLANTED}")
         call = ToolCallPart("c", FORGED, "output-available", {"x": FORGED}, output=TextOutput(FORGED))
-        answer = AssistantMessage(id="a", content=[TextPart(FORGED), call])
-        await store.messages.save([UserMessage(id="u", content=FORGED), answer], thread_id="t")
+        response = AssistantMessage(id="a", content=[TextPart(FORGED), call])
+        await store.messages.save([UserMessage(id="u", content=FORGED), response], thread_id="t")
     archive = Archive(str(path))
     yield archive
     await archive.close()

@@ -5,7 +5,7 @@ from partita.runtime.registry import UnavailableAgent
 from partita.server.app import asgi
 from partita.store.store import Store
 from tests.runtime.agent.models import Model, reply
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, scripted, text_part
 
 
 class DescribedAgent:
@@ -21,7 +21,7 @@ class DescribedAgent:
 
 async def test_agents_are_listed_in_order(store: Store) -> None:
     agents = {
-        "first": scripted([says("Yes.")]),
+        "first": scripted([text_part("Yes.")]),
         "keeper": DescribedAgent(),
         "worker": Agent(Model(reply("Yes.")), name="worker", store=store),
     }
@@ -40,7 +40,7 @@ async def test_agents_are_listed_in_order(store: Store) -> None:
 
 async def test_an_unavailable_agent_names_what_is_missing(store: Store) -> None:
     missing = UnavailableAgent("anthropic", "set ANTHROPIC_API_KEY", "Claude, over its API.")
-    app = asgi({"first": scripted([says("Yes.")]), "anthropic": missing}, store=store)
+    app = asgi({"first": scripted([text_part("Yes.")]), "anthropic": missing}, store=store)
     async with app.lifespan(), client_of(app) as client:
         first, other = (await client.get("/api/agents")).json()["items"]
         words = [{"type": "text", "text": "Hello"}]

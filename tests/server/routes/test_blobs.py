@@ -92,8 +92,8 @@ async def test_head_has_the_headers_of_get(client: httpx.AsyncClient, blob: None
     same = {"x-request-id": "r1"}
     whole, head_response = await client.get(BLOB, headers=same), await client.head(BLOB, headers=same)
     assert (head_response.status_code, head_response.content) == (200, b"")
-    for answer in (whole, head_response):
-        del answer.headers["x-request-id"]  # each response has a different one
+    for response in (whole, head_response):
+        del response.headers["x-request-id"]  # each response has a different one
     assert head_response.headers == whole.headers
     assert head_response.headers["content-length"] == "10"
 

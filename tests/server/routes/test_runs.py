@@ -239,17 +239,17 @@ async def stored_call(store: Store, run: Run) -> ToolCallPart:
 async def test_a_call_is_approved_once_by_its_caller(client: httpx.AsyncClient, store: Store) -> None:
     agent, run, call = await asking(store)
     assert call.approval is not None
-    answer = {"approvalId": call.approval.id, "approved": True, "reason": "clear skies"}
-    other = {**answer, "input": {"where": "mars"}}
+    decision = {"approvalId": call.approval.id, "approved": True, "reason": "clear skies"}
+    other = {**decision, "input": {"where": "mars"}}
     assert (
         "input" in (await json_of(await client.post(f"/api/runs/{run.id}/answer", json=other), 409))["detail"]
     )
-    shown = {**answer, "toolCallId": call.id, "toolName": "launch", "input": {"where": "moon"}}
+    shown = {**decision, "toolCallId": call.id, "toolName": "launch", "input": {"where": "moon"}}
     assert (await json_of(await client.post(f"/api/runs/{run.id}/answer", json=shown)))["id"] == run.id
     approval = (await stored_call(store, run)).approval
     assert approval is not None
     assert (approval.approved, approval.reason, approval.responded_by) == (True, "clear skies", "local")
-    await json_of(await client.post(f"/api/runs/{run.id}/answer", json=answer), 409)
+    await json_of(await client.post(f"/api/runs/{run.id}/answer", json=decision), 409)
     await agent.session.close()
 
 

@@ -90,10 +90,10 @@ async def test_the_timeline_of_an_active_run_has_its_events_so_far(
     session, agent = app.opened().session, ControlledAgent(*partial_reply("It "))
     run = await session.start(agent, "t", "How tall?")
     seen: list[Any] = []
-    asked = asyncio.create_task(read(client, run.id, after=3, wait=20))
+    reading = asyncio.create_task(read(client, run.id, after=3, wait=20))
     agent.complete(*full_reply("forty.")[2:])
     async with asyncio.timeout(10):
-        seen += (await asked)["items"]
+        seen += (await reading)["items"]
         while (page := await read(client, run.id, after=seen[-1]["seq"], wait=20))["atWork"]:
             seen += page["items"]
     whole = await read(client, run.id)

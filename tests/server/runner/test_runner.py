@@ -21,7 +21,7 @@ from partita.store.connection import open_store
 from partita.types.threads import Run
 from tests.processes import Forked
 from tests.sampling import FULL
-from tests.server.conftest import says, scripted
+from tests.server.conftest import scripted, text_part
 from tests.server.runner.program import run_blocking, run_brief, run_server, run_stubborn
 from tests.store.empty_store import empty_store
 from tests.tables import each_row
@@ -81,9 +81,9 @@ async def test_a_stop_ends_streams_and_marks_their_runs_as_interrupted(
 ) -> None:
     async with (
         httpx.AsyncClient(base_url=server.url, timeout=30) as client,
-        client.stream("POST", "/api/chat", json=LONG) as answer,
+        client.stream("POST", "/api/chat", json=LONG) as response,
     ):
-        lines = answer.aiter_lines()
+        lines = response.aiter_lines()
         while "text-delta" not in await anext(lines):
             pass
         code, stderr = await server.stop(sent)
@@ -101,45 +101,45 @@ class Stopped(NamedTuple):
 
     code: int
     seconds: float
-    answer: str
+    received: str
     run: Run
 
 
 async def stopped_in_the_middle(
     folder: Path, program: Callable[[str], None], sent: signal.Signals
 ) -> Stopped:
-    answer = ""
+    received = ""
     async with (
         running(folder, program) as server,
         httpx.AsyncClient(base_url=server.url, timeout=30) as client,
         client.stream("POST", "/api/chat", json=LONG) as response,
     ):
         pieces = response.aiter_text()
-        while "text-delta" not in answer:
-            answer += await anext(pieces)
+        while "text-delta" not in received:
+            received += await anext(pieces)
         await asyncio.sleep(0.3)
         began = time.monotonic()
         code, _ = await server.stop(sent)
         seconds = time.monotonic() - began
         with suppress(httpx.RemoteProtocolError):
             async for piece in pieces:
-                answer += piece
+                received += piece
     async with open_store(str(folder / "store.db")) as store:
         (run,) = (await store.runs.list()).items
-    return Stopped(code, seconds, answer, run)
+    return Stopped(code, seconds, received, run)
 
 
 async def test_on_sigterm_a_response_can_complete(tmp_path: Path) -> None:
     stopped = await stopped_in_the_middle(tmp_path, run_brief, signal.SIGTERM)
     assert (stopped.code, stopped.run.status) == (0, "completed")
-    assert "Done." in stopped.answer
-    assert '"type":"finish"' in stopped.answer
+    assert "Done." in stopped.received
+    assert '"type":"finish"' in stopped.received
 
 
 async def test_an_agent_that_does_not_stop_does_not_prevent_stopping(tmp_path: Path) -> None:
     stopped = await stopped_in_the_middle(tmp_path, run_stubborn, signal.SIGINT)
     assert (stopped.code, stopped.run.status) == (0, "interrupted")
-    assert '"type":"abort"' in stopped.answer
+    assert '"type":"abort"' in stopped.received
 
 
 if FULL:  # it takes a quarter of a minute
@@ -168,24 +168,24 @@ async def test_it_listens_on_both_loopback_addresses(same_server: Running) -> No
     port = httpx.URL(same_server.url).port
     async with httpx.AsyncClient(timeout=30) as client:
         for host in ["127.0.0.1", "[::1]"] if socket.has_ipv6 else ["127.0.0.1"]:
-            answer = await client.get(
+            response = await client.get(
                 f"http://{host}:{port}/api/threads", headers={"host": f"localhost:{port}"}
             )
-            assert answer.status_code == 200
+            assert response.status_code == 200
 
 
 async def test_headers_are_limited_before_the_application(same_server: Running) -> None:
     async with httpx.AsyncClient(base_url=same_server.url, timeout=30) as client:
-        answer = await client.get("/api/threads", headers={f"x-{number}": "1" for number in range(500)})
-    assert answer.status_code == 431
-    assert answer.headers["connection"] == "close"
+        response = await client.get("/api/threads", headers={f"x-{number}": "1" for number in range(500)})
+    assert response.status_code == 431
+    assert response.headers["connection"] == "close"
 
 
 async def test_many_connections_are_accepted(same_server: Running) -> None:
     began = time.monotonic()
     async with httpx.AsyncClient(base_url=same_server.url, timeout=60) as client:
-        answers = await asyncio.gather(*(client.get("/api/threads") for _ in range(50)))
-    assert {answer.status_code for answer in answers} == {200}, time.monotonic() - began
+        responses = await asyncio.gather(*(client.get("/api/threads") for _ in range(50)))
+    assert {response.status_code for response in responses} == {200}, time.monotonic() - began
 
 
 REFUSED: list[str] = ["0.0.0.0", "::", ""]
@@ -193,7 +193,7 @@ REFUSED: list[str] = ["0.0.0.0", "::", ""]
 
 @each_row("host", REFUSED, ids=repr)
 def test_without_keys_other_addresses_are_refused(host: str, tmp_path: Path) -> None:
-    app = asgi(scripted([says("Hello.")]), store=str(tmp_path / "store.db"))
+    app = asgi(scripted([text_part("Hello.")]), store=str(tmp_path / "store.db"))
     with pytest.raises(BindError) as caught:
         open_sockets(app, host, 0)
     assert "partita keys create" in caught.value.hint
@@ -202,7 +202,7 @@ def test_without_keys_other_addresses_are_refused(host: str, tmp_path: Path) -> 
 @each_row("protected", ["keys", "user"])
 def test_with_authentication_all_addresses_are_allowed(protected: str, tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
-    agent = scripted([says("Hello.")])
+    agent = scripted([text_part("Hello.")])
     app = (
         asgi(agent, store=store, keys=True)
         if protected == "keys"

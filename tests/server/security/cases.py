@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from partita.types.json import is_array, is_object
 
-from .harbour import Ids
+from .multi_tenant import Ids
 
 
-class Ask(NamedTuple):
+class Request(NamedTuple):
     """A request without its path."""
 
     json: Any = None
@@ -19,9 +19,9 @@ class Ask(NamedTuple):
     body: str | None = None
     headers: Mapping[str, str] = {}
 
-    def about(self, ids: Ids) -> "Ask":
+    def about(self, ids: Ids) -> "Request":
         """The request with ids instead of placeholders."""
-        return Ask(
+        return Request(
             filled(self.json, ids),
             {name: _text(value, ids) for name, value in self.query.items()},
             None if self.body is None else _text(self.body, ids),
@@ -57,7 +57,7 @@ ALLOWED: Final = {
         }
     ],
 }
-SAID_TO_AG_UI: Final = {"id": "<message>", "role": "user", "content": "How tall?"}
+AG_UI_MESSAGE: Final = {"id": "<message>", "role": "user", "content": "How tall?"}
 ALLOWED_IN_AG_UI: Final = {
     "interruptId": "<approval>",
     "status": "resolved",
@@ -72,41 +72,48 @@ MASTRA: Final = {
 }
 ROW: Final = {"role": "user", "parts": [{"type": "text", "text": "Mine now."}]}
 INCLUDED: Final = '[{"id":"<message>","threadId":"<thread>","withPreviousMessages":5}]'
-HERS: Final = {"resourceId": "alice"}
+OF_ALICE: Final = {"resourceId": "alice"}
 
-PLAIN: Final = (Ask(),)
+PLAIN: Final = (Request(),)
 
 
-def _memory(*asks: Ask) -> tuple[Ask, ...]:
+def _memory(*requests: Request) -> tuple[Request, ...]:
     """The same request, and one with an owner."""
-    return (*asks, *(ask._replace(query={**ask.query, **HERS}) for ask in asks))
+    return (*requests, *(request._replace(query={**request.query, **OF_ALICE}) for request in requests))
 
 
 THREADS_OF_MASTRA: Final = {
-    "GET": _memory(Ask()),
+    "GET": _memory(Request()),
     "POST": (
-        Ask({"threadId": "<thread>", "title": "Mine"}),
-        Ask({"threadId": "<thread>", "resourceId": "alice"}),
+        Request({"threadId": "<thread>", "title": "Mine"}),
+        Request({"threadId": "<thread>", "resourceId": "alice"}),
     ),
 }
 THREAD_OF_MASTRA: Final = {
-    "GET": _memory(Ask()),
-    "PATCH": (Ask({"title": "Mine"}), Ask({"title": "Mine", "resourceId": "alice"})),
-    "DELETE": _memory(Ask()),
+    "GET": _memory(Request()),
+    "PATCH": (Request({"title": "Mine"}), Request({"title": "Mine", "resourceId": "alice"})),
+    "DELETE": _memory(Request()),
 }
 CLONE_OF_MASTRA: Final = (
-    Ask(),
-    Ask({"newThreadId": "copy", "resourceId": "alice"}),
-    Ask({"options": {"messageFilter": {"messageIds": ["<message>"]}}}),
+    Request(),
+    Request({"newThreadId": "copy", "resourceId": "alice"}),
+    Request({"options": {"messageFilter": {"messageIds": ["<message>"]}}}),
 )
-MESSAGES_OF_MASTRA: Final = _memory(Ask(), Ask(query={"include": INCLUDED}))
-SAVE_OF_MASTRA: Final = (Ask({"messages": [MASTRA]}), Ask({"messages": [{**MASTRA, "resourceId": "alice"}]}))
+MESSAGES_OF_MASTRA: Final = _memory(Request(), Request(query={"include": INCLUDED}))
+SAVE_OF_MASTRA: Final = (
+    Request({"messages": [MASTRA]}),
+    Request({"messages": [{**MASTRA, "resourceId": "alice"}]}),
+)
 DELETE_OF_MASTRA: Final = _memory(
-    Ask({"messageIds": ["<message>", "<answer>"]}), Ask({"messageIds": "<message>", "threadId": "<thread>"})
+    Request({"messageIds": ["<message>", "<answer>"]}),
+    Request({"messageIds": "<message>", "threadId": "<thread>"}),
 )
 MEMORY_OF_MASTRA: Final = {
-    "GET": _memory(Ask()),
-    "POST": (Ask({"workingMemory": "mine"}), Ask({"workingMemory": "mine", "resourceId": "alice"})),
+    "GET": _memory(Request()),
+    "POST": (
+        Request({"workingMemory": "mine"}),
+        Request({"workingMemory": "mine", "resourceId": "alice"}),
+    ),
 }
 
 MCP_REQUESTS: Final[tuple[tuple[str, Any], ...]] = (
@@ -116,118 +123,157 @@ MCP_REQUESTS: Final[tuple[tuple[str, Any], ...]] = (
     ("resources/read", {"uri": "partita://thread/<thread>"}),
 )
 
-CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
+CASES: Final[Mapping[str, tuple[Request, ...]]] = {
     # The chat
     "POST /api/chat": (
-        Ask({"id": "<thread>", "messages": [QUESTION]}),
-        Ask({"id": "<thread>", "messages": [QUESTION, ALLOWED]}),
-        Ask({"id": "<thread>", "message": ALLOWED}),
-        Ask({"id": "<thread>", "messages": [], "trigger": "regenerate-message", "messageId": "<answer>"}),
+        Request({"id": "<thread>", "messages": [QUESTION]}),
+        Request({"id": "<thread>", "messages": [QUESTION, ALLOWED]}),
+        Request({"id": "<thread>", "message": ALLOWED}),
+        Request({"id": "<thread>", "messages": [], "trigger": "regenerate-message", "messageId": "<answer>"}),
     ),
-    "GET /api/chat/{chat_id}/stream": (Ask(), Ask(headers={"last-event-id": "<run>:0"})),
-    "POST /api/chat/{chat_id}/stop": (Ask(), Ask({"runId": "<run>"}), Ask({"messageId": "<answer>"})),
+    "GET /api/chat/{chat_id}/stream": (Request(), Request(headers={"last-event-id": "<run>:0"})),
+    "POST /api/chat/{chat_id}/stop": (
+        Request(),
+        Request({"runId": "<run>"}),
+        Request({"messageId": "<answer>"}),
+    ),
     # Threads
-    "GET /api/threads": (Ask(), Ask(query={"text": "marmalade"}), Ask(query=HERS)),
-    "POST /api/threads": (Ask({"id": "<thread>", "title": "Mine"}), Ask({"id": "<thread>"}, HERS)),
-    "GET /api/threads/{thread_id}": (Ask(), Ask(query=HERS)),
-    "PATCH /api/threads/{thread_id}": (Ask({"title": None}), Ask({"title": "Mine", "metadata": {"a": 1}})),
-    "DELETE /api/threads/{thread_id}": (Ask(), Ask(query=HERS)),
-    "POST /api/threads/{thread_id}/clone": (Ask(), Ask({"id": "copy"})),
-    "POST /api/threads/{thread_id}/fork": (Ask({"messageId": "<message>"}),),
-    "POST /api/threads/{thread_id}/branch": (Ask({"messageId": "<message>"}),),
+    "GET /api/threads": (
+        Request(),
+        Request(query={"text": "marmalade"}),
+        Request(query=OF_ALICE),
+    ),
+    "POST /api/threads": (
+        Request({"id": "<thread>", "title": "Mine"}),
+        Request({"id": "<thread>"}, OF_ALICE),
+    ),
+    "GET /api/threads/{thread_id}": (Request(), Request(query=OF_ALICE)),
+    "PATCH /api/threads/{thread_id}": (
+        Request({"title": None}),
+        Request({"title": "Mine", "metadata": {"a": 1}}),
+    ),
+    "DELETE /api/threads/{thread_id}": (Request(), Request(query=OF_ALICE)),
+    "POST /api/threads/{thread_id}/clone": (Request(), Request({"id": "copy"})),
+    "POST /api/threads/{thread_id}/fork": (Request({"messageId": "<message>"}),),
+    "POST /api/threads/{thread_id}/branch": (Request({"messageId": "<message>"}),),
     "GET /api/threads/{thread_id}/usage": PLAIN,
-    "GET /api/summaries": (Ask(), Ask(query={"ids": "<thread>"}), Ask(query=HERS)),
-    "GET /api/facets": (Ask(), Ask(query={"ids": "<thread>"}), Ask(query=HERS)),
-    "GET /api/feed": (Ask(query={"seconds": "0"}), Ask(query={"seconds": "0", **HERS})),
+    "GET /api/summaries": (
+        Request(),
+        Request(query={"ids": "<thread>"}),
+        Request(query=OF_ALICE),
+    ),
+    "GET /api/facets": (Request(), Request(query={"ids": "<thread>"}), Request(query=OF_ALICE)),
+    "GET /api/feed": (Request(query={"seconds": "0"}), Request(query={"seconds": "0", **OF_ALICE})),
     # Messages
     "GET /api/threads/{thread_id}/messages": (
-        Ask(),
-        Ask(query={"around": "<message>"}),
-        Ask(query={"ids": "<message>", "timings": "true", "views": "true"}),
-        Ask(query={"format": "ai-sdk-ui-v7", "bare": "true"}),
+        Request(),
+        Request(query={"around": "<message>"}),
+        Request(query={"ids": "<message>", "timings": "true", "views": "true"}),
+        Request(query={"format": "ai-sdk-ui-v7", "bare": "true"}),
     ),
-    "POST /api/threads/{thread_id}/messages": (Ask(STORED), Ask([STORED], HERS)),
-    "PUT /api/threads/{thread_id}/messages": (Ask(STORED),),
-    "POST /api/threads/{thread_id}/messages/delete": (Ask({"ids": ["<message>", "<answer>"]}),),
-    "GET /api/threads/{thread_id}/outline": (Ask(), Ask(query={"branch": "<message>"})),
+    "POST /api/threads/{thread_id}/messages": (Request(STORED), Request([STORED], OF_ALICE)),
+    "PUT /api/threads/{thread_id}/messages": (Request(STORED),),
+    "POST /api/threads/{thread_id}/messages/delete": (Request({"ids": ["<message>", "<answer>"]}),),
+    "GET /api/threads/{thread_id}/outline": (Request(), Request(query={"branch": "<message>"})),
     "GET /api/threads/{thread_id}/messages/{message_id}/raw": PLAIN,
     "GET /api/threads/{thread_id}/messages/{message_id}": PLAIN,
     "DELETE /api/threads/{thread_id}/messages/{message_id}": PLAIN,
     "PUT /api/threads/{thread_id}/messages/{message_id}/parts/{index}": (
-        Ask({"type": "text", "text": "mine"}),
+        Request({"type": "text", "text": "mine"}),
     ),
     # Sharing
     "POST /api/threads/{thread_id}/share": (
-        Ask({"format": "markdown"}),
-        Ask({"format": "jsonl", "as": "ui", "messages": {"only": ["<message>"], "internal": True}}),
-        Ask({"format": "fixture"}, HERS),
+        Request({"format": "markdown"}),
+        Request({"format": "jsonl", "as": "ui", "messages": {"only": ["<message>"], "internal": True}}),
+        Request({"format": "fixture"}, OF_ALICE),
     ),
     "POST /api/threads/{thread_id}/share/preview": (
-        Ask({"format": "fixture"}),
-        Ask({"format": "jsonl"}, HERS),
+        Request({"format": "fixture"}),
+        Request({"format": "jsonl"}, OF_ALICE),
     ),
     # Search and statistics
     "GET /api/search": (
-        Ask(query={"q": "marmalade"}),
-        Ask(query={"q": "marmalade", "thread": "<thread>"}),
-        Ask(query={"q": "marmalade", **HERS}),
+        Request(query={"q": "marmalade"}),
+        Request(query={"q": "marmalade", "thread": "<thread>"}),
+        Request(query={"q": "marmalade", **OF_ALICE}),
     ),
-    "GET /api/parts": (Ask(), Ask(query={"thread": "<thread>"}), Ask(query=HERS)),
+    "GET /api/parts": (Request(), Request(query={"thread": "<thread>"}), Request(query=OF_ALICE)),
     "GET /api/stats": (
-        Ask(query={"by": "agent", "ids": "true"}),
-        Ask(query={"thread": "<thread>"}),
-        Ask(query=HERS),
+        Request(query={"by": "agent", "ids": "true"}),
+        Request(query={"thread": "<thread>"}),
+        Request(query=OF_ALICE),
     ),
-    "GET /api/stats/tools": (Ask(), Ask(query=HERS)),
-    "GET /api/stats/runs": (Ask(), Ask(query={"order": "duration", **HERS})),
-    "GET /api/stats/threads": (Ask(), Ask(query={"order": "errors", **HERS})),
+    "GET /api/stats/tools": (Request(), Request(query=OF_ALICE)),
+    "GET /api/stats/runs": (Request(), Request(query={"order": "duration", **OF_ALICE})),
+    "GET /api/stats/threads": (Request(), Request(query={"order": "errors", **OF_ALICE})),
     "GET /api/threads/{thread_id}/growth": PLAIN,
     # Blobs
-    "GET /api/blobs/{digest}": (Ask(), Ask(headers={"if-none-match": "*"}), Ask(query=HERS)),
-    "HEAD /api/blobs/{digest}": (Ask(), Ask(headers={"if-none-match": '"<digest>"'})),
-    "POST /api/blobs": (Ask(body="bytes", headers={"content-type": "application/octet-stream"}),),
+    "GET /api/blobs/{digest}": (
+        Request(),
+        Request(headers={"if-none-match": "*"}),
+        Request(query=OF_ALICE),
+    ),
+    "HEAD /api/blobs/{digest}": (Request(), Request(headers={"if-none-match": '"<digest>"'})),
+    "POST /api/blobs": (Request(body="bytes", headers={"content-type": "application/octet-stream"}),),
     # Runs
-    "GET /api/runs": (Ask(), Ask(query={"threadId": "<thread>"}), Ask(query=HERS)),
+    "GET /api/runs": (
+        Request(),
+        Request(query={"threadId": "<thread>"}),
+        Request(query=OF_ALICE),
+    ),
     "GET /api/threads/{thread_id}/runs": PLAIN,
-    "GET /api/runs/{run_id}": (Ask(), Ask(query=HERS)),
-    "GET /api/runs/{run_id}/wait": (Ask(query={"timeout": "0"}),),
-    "POST /api/runs/{run_id}/stop": (Ask(), Ask({"reason": "mine"})),
-    "POST /api/runs/{run_id}/answer": (Ask({"approvalId": "<approval>", "approved": True}),),
-    "POST /api/runs/{run_id}/output": (Ask({"toolCallId": "<call>", "output": 1}),),
+    "GET /api/runs/{run_id}": (Request(), Request(query=OF_ALICE)),
+    "GET /api/runs/{run_id}/wait": (Request(query={"timeout": "0"}),),
+    "POST /api/runs/{run_id}/stop": (Request(), Request({"reason": "mine"})),
+    "POST /api/runs/{run_id}/answer": (Request({"approvalId": "<approval>", "approved": True}),),
+    "POST /api/runs/{run_id}/output": (Request({"toolCallId": "<call>", "output": 1}),),
     "GET /api/runs/{run_id}/diff/{other_id}": PLAIN,
-    "POST /api/runs/{run_id}/reproject": (Ask(), Ask(query={"force": "true"})),
-    "GET /api/runs/{run_id}/log": (Ask(), Ask(headers={"accept": "application/x-ndjson"})),
+    "POST /api/runs/{run_id}/reproject": (Request(), Request(query={"force": "true"})),
+    "GET /api/runs/{run_id}/log": (Request(), Request(headers={"accept": "application/x-ndjson"})),
     "GET /api/runs/{run_id}/raw": PLAIN,
     "GET /api/runs/{run_id}/stream": (
-        Ask(),
-        Ask(headers={"last-event-id": "<run>:0"}),
-        Ask(query={"as": "openai-chat"}),
-        Ask(query={"as": "ag-ui"}),
+        Request(),
+        Request(headers={"last-event-id": "<run>:0"}),
+        Request(query={"as": "openai-chat"}),
+        Request(query={"as": "ag-ui"}),
     ),
-    "GET /api/runs/{run_id}/replay": (Ask(query={"speed": "0"}), Ask(query={"speed": "0", "as": "ag-ui"})),
+    "GET /api/runs/{run_id}/replay": (
+        Request(query={"speed": "0"}),
+        Request(query={"speed": "0", "as": "ag-ui"}),
+    ),
     "GET /api/runs/{run_id}/at": PLAIN,
-    "GET /api/runs/{run_id}/timeline": (Ask(), Ask(query={"wait": "0.01"}), Ask(query=HERS)),
+    "GET /api/runs/{run_id}/timeline": (
+        Request(),
+        Request(query={"wait": "0.01"}),
+        Request(query=OF_ALICE),
+    ),
     # Formats
     "GET /api/agents": PLAIN,
     "GET /api/formats": PLAIN,
-    "POST /api/convert": (Ask({"from": "canonical", "to": "ai-sdk-ui-v7", "payload": [STORED]}),),
-    "POST /api/fold": (Ask({"chunks": [{"type": "start", "messageId": "<answer>"}]}),),
-    "POST /api/inspect": (Ask([STORED], {"to": "ui"}), Ask({"threadId": "<thread>", "id": "<message>"})),
+    "POST /api/convert": (Request({"from": "canonical", "to": "ai-sdk-ui-v7", "payload": [STORED]}),),
+    "POST /api/fold": (Request({"chunks": [{"type": "start", "messageId": "<answer>"}]}),),
+    "POST /api/inspect": (
+        Request([STORED], {"to": "ui"}),
+        Request({"threadId": "<thread>", "id": "<message>"}),
+    ),
     "POST /api/tool-views": (
-        Ask({"threadId": "<thread>", "calls": [{"type": "tool-call", "id": "<call>", "name": "Bash"}]}),
-        Ask({"threadId": "<thread>", "calls": [SHELL]}),
+        Request({"threadId": "<thread>", "calls": [{"type": "tool-call", "id": "<call>", "name": "Bash"}]}),
+        Request({"threadId": "<thread>", "calls": [SHELL]}),
     ),
     "POST /api/import": (
-        Ask([STORED], {"threadId": "<thread>", "format": "canonical"}),
-        Ask([STORED], {"threadId": "<thread>", "format": "canonical", **HERS}),
+        Request([STORED], {"threadId": "<thread>", "format": "canonical"}),
+        Request([STORED], {"threadId": "<thread>", "format": "canonical", **OF_ALICE}),
     ),
     # The routes of Mastra, with both prefixes
-    **{f"{method} /api/memory/threads": asks for method, asks in THREADS_OF_MASTRA.items()},
-    **{f"{method} /api/memory/network/threads": asks for method, asks in THREADS_OF_MASTRA.items()},
-    **{f"{method} /api/memory/threads/{{thread_id}}": asks for method, asks in THREAD_OF_MASTRA.items()},
+    **{f"{method} /api/memory/threads": requests for method, requests in THREADS_OF_MASTRA.items()},
+    **{f"{method} /api/memory/network/threads": requests for method, requests in THREADS_OF_MASTRA.items()},
     **{
-        f"{method} /api/memory/network/threads/{{thread_id}}": asks
-        for method, asks in THREAD_OF_MASTRA.items()
+        f"{method} /api/memory/threads/{{thread_id}}": requests
+        for method, requests in THREAD_OF_MASTRA.items()
+    },
+    **{
+        f"{method} /api/memory/network/threads/{{thread_id}}": requests
+        for method, requests in THREAD_OF_MASTRA.items()
     },
     "POST /api/memory/threads/{thread_id}/clone": CLONE_OF_MASTRA,
     "POST /api/memory/network/threads/{thread_id}/clone": CLONE_OF_MASTRA,
@@ -241,44 +287,50 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "GET /api/memory/network/status": PLAIN,
     "GET /api/memory/config": PLAIN,
     **{
-        f"{method} /api/memory/threads/{{thread_id}}/working-memory": asks
-        for method, asks in MEMORY_OF_MASTRA.items()
+        f"{method} /api/memory/threads/{{thread_id}}/working-memory": requests
+        for method, requests in MEMORY_OF_MASTRA.items()
     },
     **{
-        f"{method} /api/memory/network/threads/{{thread_id}}/working-memory": asks
-        for method, asks in MEMORY_OF_MASTRA.items()
+        f"{method} /api/memory/network/threads/{{thread_id}}/working-memory": requests
+        for method, requests in MEMORY_OF_MASTRA.items()
     },
     "GET /api/memory/search": _memory(
-        Ask(query={"searchQuery": "marmalade"}),
-        Ask(query={"searchQuery": "marmalade", "threadId": "<thread>"}),
+        Request(query={"searchQuery": "marmalade"}),
+        Request(query={"searchQuery": "marmalade", "threadId": "<thread>"}),
     ),
     # The routes of assistant-ui
     "GET /api/assistant-ui/threads": PLAIN,
-    "POST /api/assistant-ui/threads": (Ask({"id": "<thread>"}),),
+    "POST /api/assistant-ui/threads": (Request({"id": "<thread>"}),),
     "GET /api/assistant-ui/threads/{thread_id}": PLAIN,
-    "PATCH /api/assistant-ui/threads/{thread_id}": (Ask({"status": "archived", "title": "Mine"}),),
+    "PATCH /api/assistant-ui/threads/{thread_id}": (Request({"status": "archived", "title": "Mine"}),),
     "DELETE /api/assistant-ui/threads/{thread_id}": PLAIN,
-    "POST /api/assistant-ui/threads/{thread_id}/title": (Ask(), Ask({"messages": [QUESTION]})),
-    "GET /api/assistant-ui/threads/{thread_id}/messages": (Ask(), Ask(query={"shape": "page"})),
-    "POST /api/assistant-ui/threads/{thread_id}/messages": (
-        Ask({"id": "<message>", "content": ROW}),
-        Ask({"id": "m9", "parent_id": "<message>", "content": ROW}),
+    "POST /api/assistant-ui/threads/{thread_id}/title": (
+        Request(),
+        Request({"messages": [QUESTION]}),
     ),
-    "PUT /api/assistant-ui/threads/{thread_id}/messages/{message_id}": (Ask({"content": ROW}),),
+    "GET /api/assistant-ui/threads/{thread_id}/messages": (
+        Request(),
+        Request(query={"shape": "page"}),
+    ),
+    "POST /api/assistant-ui/threads/{thread_id}/messages": (
+        Request({"id": "<message>", "content": ROW}),
+        Request({"id": "m9", "parent_id": "<message>", "content": ROW}),
+    ),
+    "PUT /api/assistant-ui/threads/{thread_id}/messages/{message_id}": (Request({"content": ROW}),),
     "DELETE /api/assistant-ui/threads/{thread_id}/messages/{message_id}": PLAIN,
     # The routes of OpenAI and of AG-UI
     "GET /v1/models": PLAIN,
     "GET /v1/models/{model_id}": PLAIN,
     "POST /v1/chat/completions": (
-        Ask({"model": "quick", "messages": [{"role": "user", "content": "How tall?"}]}),
-        Ask(
+        Request({"model": "quick", "messages": [{"role": "user", "content": "How tall?"}]}),
+        Request(
             {
                 "model": "quick",
                 "messages": [{"role": "user", "content": "How tall?"}],
                 "metadata": {"thread_id": "<thread>"},
             }
         ),
-        Ask(
+        Request(
             {
                 "model": "asking",
                 "messages": [{"role": "tool", "tool_call_id": "<call>", "content": "mine"}],
@@ -287,11 +339,11 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
         ),
     ),
     "POST /api/ag-ui/{agent_name}": (
-        Ask({"threadId": "<thread>", "runId": "r", "messages": [SAID_TO_AG_UI]}),
-        Ask({"threadId": "<thread>", "runId": "r", "messages": [], "resume": [ALLOWED_IN_AG_UI]}),
+        Request({"threadId": "<thread>", "runId": "r", "messages": [AG_UI_MESSAGE]}),
+        Request({"threadId": "<thread>", "runId": "r", "messages": [], "resume": [ALLOWED_IN_AG_UI]}),
     ),
     "POST /mcp": tuple(
-        Ask({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        Request({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
         for method, params in MCP_REQUESTS
     ),
     # The server
@@ -306,8 +358,8 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
 
 def path_of(template: str, ids: Ids) -> str:
     """A path with ids instead of parameters."""
-    for name, stands_for in IN_PATHS.items():
-        template = template.replace(name, stands_for)
+    for name, placeholder in IN_PATHS.items():
+        template = template.replace(name, placeholder)
     return _text(template, ids)
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
-from .cases import CASES, Ask, path_of
-from .harbour import Harbour, Ids, Route, nobodys, routes_of
+from .cases import CASES, Request, path_of
+from .multi_tenant import Ids, MultiTenantServer, Route, routes_of, unknown_ids
 
 UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 MOMENT: Final = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)|(?<="created":)\d+')
@@ -22,9 +22,9 @@ class Comparison(NamedTuple):
 
     name: str
     route: Route
-    ask: Ask
-    hers: Ids
-    nobodys: Ids
+    request: Request
+    alice_ids: Ids
+    unknown_ids: Ids
     number: int = 0
     """The index of her thread."""
     threads: int = 1
@@ -36,25 +36,27 @@ class Comparison(NamedTuple):
         return any(word in self.route.path for word in ABOUT_RUNS)
 
 
-def comparisons(place: Harbour) -> Iterator[Comparison]:
+def comparisons(server: MultiTenantServer) -> Iterator[Comparison]:
     """All comparisons: each request of each route, for each of her threads."""
-    for route in routes_of(place.app):
-        for number, ask in enumerate(cases_of(route)):
-            varies = "{" in route.path or ask != ask.about(place.hers[0])
-            threads = place.hers if varies and route.method != "OPTIONS" else place.hers[:1]
-            for place_of, hers in enumerate(threads):
-                name = f"{route} #{number} ({hers['thread']})"
-                yield Comparison(name, route, ask, hers, nobodys(hers), place_of, len(threads))
+    for route in routes_of(server.app):
+        for number, request in enumerate(cases_of(route)):
+            varies = "{" in route.path or request != request.about(server.alice_ids[0])
+            threads = server.alice_ids if varies and route.method != "OPTIONS" else server.alice_ids[:1]
+            for thread_index, alice_ids in enumerate(threads):
+                name = f"{route} #{number} ({alice_ids['thread']})"
+                yield Comparison(
+                    name, route, request, alice_ids, unknown_ids(alice_ids), thread_index, len(threads)
+                )
 
 
-def cases_of(route: Route) -> tuple[Ask, ...]:
+def cases_of(route: Route) -> tuple[Request, ...]:
     """The requests of a route. The router itself responds to `OPTIONS`."""
-    return CASES[str(route)] if route.method != "OPTIONS" else (Ask(),)
+    return CASES[str(route)] if route.method != "OPTIONS" else (Request(),)
 
 
-async def send(client: httpx.AsyncClient, route: Route, ask: Ask, ids: Ids) -> httpx.Response:
+async def send(client: httpx.AsyncClient, route: Route, request: Request, ids: Ids) -> httpx.Response:
     """The response to a request with these ids."""
-    filled = ask.about(ids)
+    filled = request.about(ids)
     body: dict[str, Any] = {} if filled.json is None else {"json": filled.json}
     if filled.body is not None:
         body = {"content": filled.body}

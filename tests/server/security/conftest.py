@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from .harbour import Harbour, harbour
+from .multi_tenant import MultiTenantServer, multi_tenant_server
 
 
 @pytest.fixture
-async def place(tmp_path: Path) -> AsyncIterator[Harbour]:
-    async with harbour(tmp_path) as settled:
-        yield settled
+async def server(tmp_path: Path) -> AsyncIterator[MultiTenantServer]:
+    async with multi_tenant_server(tmp_path) as opened:
+        yield opened

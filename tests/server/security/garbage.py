@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from partita.types.json import JsonObject, dumps, is_array, is_object
 
-from .cases import CASES, IN_PATHS, Ask
-from .harbour import Ids, Route
+from .cases import CASES, IN_PATHS, Request
+from .multi_tenant import Ids, Route
 
 QUERIES: Final = (
     *("limit", "cursor", "order", "agent", "project", "text", "since", "until", "hasErrors", "metadata"),
@@ -87,22 +87,22 @@ class Garbage(NamedTuple):
 @st.composite
 def requests(draw: st.DrawFn, route: Route) -> Garbage:
     """A request to a route with random changes."""
-    ask = draw(st.sampled_from(CASES[str(route)])).about(MARKS)
-    query = [(name.encode(), value.encode()) for name, value in ask.query.items()]
+    request = draw(st.sampled_from(CASES[str(route)])).about(MARKS)
+    query = [(name.encode(), value.encode()) for name, value in request.query.items()]
     query += draw(st.lists(st.tuples(st.sampled_from(QUERIES).map(str.encode), texts), max_size=3))
     target = _path(draw, route.path)
     if query:
         target += "?" + "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in query)
-    headers = dict(ask.headers)
+    headers = dict(request.headers)
     if draw(st.integers(0, 3)) == 0:
         headers[draw(st.sampled_from(HEADERS))] = _header(draw(texts))
-    return Garbage(route, target, headers, _body(draw, ask, headers))
+    return Garbage(route, target, headers, _body(draw, request, headers))
 
 
 def _path(draw: st.DrawFn, template: str) -> str:
-    for name, stands_for in IN_PATHS.items():
+    for name, placeholder in IN_PATHS.items():
         if name in template:
-            own = MARKS.get(stands_for.strip("<>"), stands_for).encode()
+            own = MARKS.get(placeholder.strip("<>"), placeholder).encode()
             template = template.replace(name, _quoted(draw(st.one_of(st.just(own), texts)) or own))
     return template
 
@@ -115,13 +115,13 @@ def _header(value: bytes) -> str:
     return value.decode("latin-1").translate(dict.fromkeys((*range(32), 127), " "))
 
 
-def _body(draw: st.DrawFn, ask: Ask, headers: dict[str, str]) -> bytes | None:
-    if ask.body is not None:
+def _body(draw: st.DrawFn, request: Request, headers: dict[str, str]) -> bytes | None:
+    if request.body is not None:
         return draw(st.binary(max_size=200))
-    if ask.json is None and draw(st.integers(0, 4)):
+    if request.json is None and draw(st.integers(0, 4)):
         return None
     headers.setdefault("content-type", "application/json")
-    body = dumps(_garbled(draw, ask.json) if ask.json is not None else draw(values))
+    body = dumps(_garbled(draw, request.json) if request.json is not None else draw(values))
     return draw(st.sampled_from([body, body, body, body, body, body[:-1], b"\xff" + body, b"", b"NaN"]))
 
 

@@ -13,7 +13,7 @@ from tests.sampling import FULL
 from .cases import CASES
 from .fuzzing import trying
 from .garbage import requests
-from .harbour import Harbour, Route, asking_as, nobodys
+from .multi_tenant import MultiTenantServer, Route, client_with_key, unknown_ids
 
 ROUTES: Final = [Route(*name.split(" ", 1)) for name in CASES]
 GROUPS: Final = [ROUTES[first : first + 16] for first in range(0, len(ROUTES), 16)]
@@ -28,11 +28,11 @@ INSIDE: Final = re.compile(
 @trying(usually=12 if FULL else 5)
 @given(data=st.data())
 async def test_random_requests_are_refused_without_internal_details(
-    place: Harbour, group: list[Route], data: st.DataObject
+    server: MultiTenantServer, group: list[Route], data: st.DataObject
 ) -> None:
     wrong: dict[str, str] = {}
-    things = (place.hers[0], nobodys(place.hers[0]))
-    async with asking_as(place.app, await place.key("alice", "admin")) as client:
+    things = (server.alice_ids[0], unknown_ids(server.alice_ids[0]))
+    async with client_with_key(server.app, await server.key("alice", "admin")) as client:
         for route in group:
             garbage = data.draw(requests(route)).about(data.draw(st.sampled_from(things)))
             response = await client.request(

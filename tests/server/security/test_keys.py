@@ -7,7 +7,7 @@ from partita.server.access import ROUTES
 from tests.sampling import FULL
 
 from .comparisons import MaskedResponse, cases_of, masked_response, send
-from .harbour import Harbour, Route, asking_as, routes_of
+from .multi_tenant import MultiTenantServer, Route, client_with_key, routes_of
 from .recording import recorded, recording
 
 OPEN: Final = {"/healthz", "/readyz", "/api/docs", "/api/openapi.json"}
@@ -25,39 +25,39 @@ def may(role: Role, route: Route) -> bool:
     return needed is None or Principal("alice", role).may(needed)
 
 
-async def test_a_key_without_the_permission_is_refused(place: Harbour) -> None:
+async def test_a_key_without_the_permission_is_refused(server: MultiTenantServer) -> None:
     """Requests of alice about her own data, which does not change."""
     wrong: dict[str, tuple[str, int]] = {}
-    before = place.rows()
+    before = server.rows()
     for role in ROLES:
-        async with asking_as(place.app, await place.key("alice", role)) as client:
-            for route in routes_of(place.app):
+        async with client_with_key(server.app, await server.key("alice", role)) as client:
+            for route in routes_of(server.app):
                 if not may(role, route):
-                    response = await send(client, route, cases_of(route)[0], place.hers[0])
+                    response = await send(client, route, cases_of(route)[0], server.alice_ids[0])
                     if response.status_code != 403 or not _is_problem(response.headers["content-type"]):
                         wrong[f"{role}: {route}"] = (response.text, response.status_code)
     assert wrong == {}
-    assert place.rows() == before
+    assert server.rows() == before
 
 
-async def test_a_key_with_the_permission_is_enough(place: Harbour) -> None:
+async def test_a_key_with_the_permission_is_enough(server: MultiTenantServer) -> None:
     """Requests of callers without data, so that nothing is refused for another reason."""
     wrong: list[str] = []
     for number, role in enumerate(ROLES):
-        for route in routes_of(place.app):
+        for route in routes_of(server.app):
             # Routes that lower roles may use are not tested again.
             is_new = FULL or role == "chat" or not any(may(other, route) for other in ROLES[:number])
             if is_new and may(role, route) and route.path != "/metrics" and route.method != "OPTIONS":
-                async with asking_as(place.app, await place.key(f"{role} {route}", role)) as client:
-                    response = await send(client, route, cases_of(route)[0], place.hers[0])
+                async with client_with_key(server.app, await server.key(f"{role} {route}", role)) as client:
+                    response = await send(client, route, cases_of(route)[0], server.alice_ids[0])
                     if response.status_code in (401, 403):
                         wrong.append(f"{role}: {route}: {response.text}")
     assert wrong == []
 
 
-async def test_without_a_valid_key_every_route_is_refused(place: Harbour) -> None:
+async def test_without_a_valid_key_every_route_is_refused(server: MultiTenantServer) -> None:
     """For every invalid key, the response and the work of the server are the same."""
-    good = await place.key("alice", "admin")
+    good = await server.key("alice", "admin")
     keys = {
         "none": "",
         "nonsense": "no-key-at-all",
@@ -65,19 +65,19 @@ async def test_without_a_valid_key_every_route_is_refused(place: Harbour) -> Non
         "too long": good * 3,
         "unknown": f"pk_{'0' * 16}_{'a' * 43}",
         "another secret": f"{good[:20]}{'a' * 43}",
-        "revoked": await place.revoked_key(),
-        "expired": await place.expired_key(),
+        "revoked": await server.revoked_key(),
+        "expired": await server.expired_key(),
     }
-    before = place.rows()
-    routes = list(routes_of(place.app))
+    before = server.rows()
+    routes = list(routes_of(server.app))
     answers: dict[str, set[str]] = {}
     efforts: dict[str, set[tuple[str, ...]]] = {}
-    with recorded(place.store):
+    with recorded(server.store):
         for number, (name, key) in enumerate(keys.items()):
-            async with asking_as(place.app, key) as client:
+            async with client_with_key(server.app, key) as client:
                 for route in routes if FULL or not number else routes[number % 4 :: 4]:
                     with recording() as done:
-                        response = await send(client, route, cases_of(route)[0], place.hers[0])
+                        response = await send(client, route, cases_of(route)[0], server.alice_ids[0])
                     if route.path in OPEN:
                         assert response.status_code < 400, (name, route)
                         continue
@@ -91,7 +91,7 @@ async def test_without_a_valid_key_every_route_is_refused(place: Harbour) -> Non
     assert {frozenset(done) for done in efforts.values()} == {frozenset(efforts["none"])}
     assert [len(done) for done in efforts.values()] == [1] * len(keys)
     assert efforts["none"] != {()}, "a lookup happens even without a key"
-    assert place.rows() == before
+    assert server.rows() == before
 
 
 def _is_problem(content_type: str) -> bool:

@@ -11,7 +11,7 @@ from partita.server.settings import Limits, Settings
 from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.json import loads
-from tests.server.conftest import says, scripted
+from tests.server.conftest import scripted, text_part
 from tests.tables import each_row
 
 from .wire import Answer, served, wire
@@ -175,7 +175,7 @@ async def store() -> AsyncIterator[Store]:
 @pytest.fixture
 async def port(store: Store) -> AsyncIterator[int]:
     settings = Settings(limits=LIMITS)
-    app = asgi(scripted([says("Forty-one metres.")]), store=store, settings=settings)
+    app = asgi(scripted([text_part("Forty-one metres.")]), store=store, settings=settings)
     async with app.lifespan(), served(app, header_seconds=0.4) as found:
         yield found
 
@@ -183,7 +183,7 @@ async def port(store: Store) -> AsyncIterator[int]:
 @each_row(("sent", "status"), REFUSED.values(), ids=REFUSED)
 async def test_invalid_requests_are_refused(port: int, sent: bytes, status: int) -> None:
     async with wire(port) as connection:
-        response = await connection.ask(sent)
+        response = await connection.request(sent)
         assert _statuses(response) == (status, status)
         assert not INSIDE.search(response.body), response.body
         assert "access-control-allow-origin" not in response.headers
@@ -191,10 +191,10 @@ async def test_invalid_requests_are_refused(port: int, sent: bytes, status: int)
             assert status in MAY_DISCONNECT
             assert await connection.is_over()
         else:
-            following = await connection.ask(get(b"/healthz"))
+            following = await connection.request(get(b"/healthz"))
             assert (following.status, following.body) == (200, b'{"status":"ok"}')
     async with wire(port) as another:
-        listed = await another.ask(get(b"/api/threads"))
+        listed = await another.request(get(b"/api/threads"))
         assert (listed.status, loads(listed.body)) == (200, {"items": []}), "nothing has changed"
 
 
@@ -235,26 +235,26 @@ ACCEPTED: Final[dict[str, tuple[bytes, int]]] = {
 async def test_similar_valid_requests_are_accepted(port: int, sent: bytes, status: int) -> None:
     """Requests that are similar to refused ones, but valid."""
     async with wire(port) as connection:
-        assert (await connection.ask(sent)).status == status
+        assert (await connection.request(sent)).status == status
 
 
 async def test_only_configured_origins_are_allowed(store: Store) -> None:
-    app = asgi(scripted([says("Forty-one metres.")]), store=store, origins=[PAGE])
+    app = asgi(scripted([text_part("Forty-one metres.")]), store=store, origins=[PAGE])
     preflight = b"Origin: %s\r\n" + PREFLIGHT + b"Access-Control-Request-Headers: content-type\r\n"
     async with app.lifespan(), served(app) as port, wire(port) as connection:
-        allowed = await connection.ask(
+        allowed = await connection.request(
             b"OPTIONS /api/chat HTTP/1.1\r\n" + HOST + preflight % PAGE.encode() + b"\r\n"
         )
         assert allowed.status == 204
         assert allowed.headers["access-control-allow-origin"] == PAGE
         assert "access-control-allow-credentials" not in allowed.headers
         for other in (b"https://evil.example", b"null", b"http://app.example", b"https://app.example.evil"):
-            refused = await connection.ask(
+            refused = await connection.request(
                 b"OPTIONS /api/chat HTTP/1.1\r\n" + HOST + preflight % other + b"\r\n"
             )
             assert _statuses(refused) == (403, 403)
             assert "access-control-allow-origin" not in refused.headers
-        allowed_response = await connection.ask(
+        allowed_response = await connection.request(
             get(b"/api/threads", HOST + b"Origin: " + PAGE.encode() + b"\r\n")
         )
         assert (allowed_response.status, allowed_response.headers["access-control-allow-origin"]) == (

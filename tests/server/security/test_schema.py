@@ -17,7 +17,7 @@ from tests.sampling import FULL
 from tests.server.conftest import HERE
 
 from .fuzzing import trying
-from .harbour import Harbour, Ids, asking_as
+from .multi_tenant import Ids, MultiTenantServer, client_with_key
 
 Operation: TypeAlias = Any  # its types are generic over types that are not public
 Case: TypeAlias = Any
@@ -47,14 +47,14 @@ ENDLESS: Final[Mapping[str, Mapping[str, Any]]] = {"/api/feed": {"seconds": 0}}
 SENT_BY_US: Final = ("authorization", "x-api-key", "content-length")
 
 
-async def test_responses_conform_to_the_openapi_document(place: Harbour) -> None:
+async def test_responses_conform_to_the_openapi_document(server: MultiTenantServer) -> None:
     wrong: dict[str, str] = {}
     sent = 0
-    async with asking_as(place.app, await place.key(role="admin")) as client:
+    async with client_with_key(server.app, await server.key(role="admin")) as client:
         document = (await client.get("/api/openapi.json")).json()
         schema: Any = schemathesis.openapi.from_dict(document)
         for operation in schema.get_all_operations():
-            for case in _cases(operation.ok(), place.hers[0]):
+            for case in _cases(operation.ok(), server.alice_ids[0]):
                 request = _request(client, case)
                 if request is not None:
                     sent += 1

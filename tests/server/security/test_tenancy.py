@@ -13,7 +13,7 @@ from tests.sampling import FULL
 
 from .cases import CASES, filled
 from .comparisons import Comparison, MaskedResponse, comparisons, masked_response, send
-from .harbour import SECRET, Harbour, asking_as, routes_of
+from .multi_tenant import SECRET, MultiTenantServer, client_with_key, routes_of
 from .recording import recorded, recording
 
 ECHOED = {"GET /api/memory/search"}
@@ -56,7 +56,7 @@ def is_tried(case: Comparison) -> bool:
     """Whether a request is sent: if runs do not matter, one thread for each request is enough."""
     if FULL or case.thread_matters:
         return True
-    return case.number == crc32(f"{case.route} {case.ask}".encode()) % case.threads
+    return case.number == crc32(f"{case.route} {case.request}".encode()) % case.threads
 
 
 def test_every_route_has_a_case(app: PartitaApp) -> None:
@@ -65,51 +65,51 @@ def test_every_route_has_a_case(app: PartitaApp) -> None:
     assert set(CASES) - routes == set(), "remove them from cases.py"
 
 
-async def test_data_of_other_owners_gets_the_same_response_as_missing_data(place: Harbour) -> None:
+async def test_data_of_other_owners_gets_the_same_response_as_missing_data(server: MultiTenantServer) -> None:
     """The work is the same, too, so that the duration reveals nothing."""
     differing: dict[str, list[Observation]] = {}
     leaking: set[str] = set()
-    before = place.rows()
-    with recorded(place.store):
-        for number, case in enumerate(filter(is_tried, comparisons(place))):
-            answers: list[Observation] = []
-            for who, ids in ((f"bob-{number}", case.hers), (f"eve-{number}", case.nobodys)):
-                async with asking_as(place.app, await place.key(who, "admin")) as client:
+    before = server.rows()
+    with recorded(server.store):
+        for number, case in enumerate(filter(is_tried, comparisons(server))):
+            observations: list[Observation] = []
+            for who, ids in ((f"bob-{number}", case.alice_ids), (f"eve-{number}", case.unknown_ids)):
+                async with client_with_key(server.app, await server.key(who, "admin")) as client:
                     with recording() as done:
-                        response = await send(client, case.route, case.ask, ids)
+                        response = await send(client, case.route, case.request, ids)
                 is_idle = case.route.path in IDLE  # the result of /readyz is cached for a moment
-                answers.append(Observation(masked_response(response, ids, who), [] if is_idle else done))
+                observations.append(Observation(masked_response(response, ids, who), [] if is_idle else done))
                 if SECRET in response.text + str(response.headers):
                     leaking.add(str(case.route))
-            if answers[0] != answers[1]:
-                differing[case.name] = answers
-            assert answers[0].done or case.route.path in IDLE, "a key is looked up at least"
+            if observations[0] != observations[1]:
+                differing[case.name] = observations
+            assert observations[0].done or case.route.path in IDLE, "a key is looked up at least"
     assert differing == {}
     assert leaking - ECHOED == set()
-    assert place.rows() == before
+    assert server.rows() == before
 
 
-async def test_the_owner_sees_all_of_her_data(place: Harbour) -> None:
+async def test_the_owner_sees_all_of_her_data(server: MultiTenantServer) -> None:
     """The requests that others are refused return data for alice."""
     missing: dict[str, str] = {}
-    async with asking_as(place.app, await place.key("alice", "read")) as client:
-        for case in comparisons(place):
-            if case.route.method == "GET" and case.hers is place.hers[0]:
-                response = await send(client, case.route, case.ask, case.hers)
+    async with client_with_key(server.app, await server.key("alice", "read")) as client:
+        for case in comparisons(server):
+            if case.route.method == "GET" and case.alice_ids is server.alice_ids[0]:
+                response = await send(client, case.route, case.request, case.alice_ids)
                 if response.status_code > 304 and case.route.path != "/metrics":
                     missing[case.name] = response.text
     assert missing == {}
 
 
-async def test_lists_have_data_of_the_caller_only(place: Harbour) -> None:
+async def test_lists_have_data_of_the_caller_only(server: MultiTenantServer) -> None:
     """Bob has a thread with the id of one of alice's threads. His lists are the same as without alice."""
-    await _say(place, "bob", "quick-of-alice")
-    hers = [ids["run"] for ids in place.hers] + [ids["answer"] for ids in place.hers]
-    async with asking_as(place.app, await place.key("bob")) as client:
+    await _send(server, "bob", "quick-of-alice")
+    alice_ids = [ids["run"] for ids in server.alice_ids] + [ids["answer"] for ids in server.alice_ids]
+    async with client_with_key(server.app, await server.key("bob")) as client:
         for path in LISTS:
             text = (await client.get(path)).text
             assert SECRET not in text, path
-            assert not [one for one in hers if one in text], path
+            assert not [one for one in alice_ids if one in text], path
         threads = await client.get("/api/threads")
         runs = await client.get("/api/runs")
         stats = await client.get("/api/stats")
@@ -118,28 +118,28 @@ async def test_lists_have_data_of_the_caller_only(place: Harbour) -> None:
     assert stats.json()["items"][0]["messages"] == 2
 
 
-async def test_a_cursor_of_another_owner_gives_data_of_the_caller(place: Harbour) -> None:
-    await _say(place, "bob", "his")
-    async with asking_as(place.app, await place.key("alice", "read")) as hers:
+async def test_a_cursor_of_another_owner_gives_data_of_the_caller(server: MultiTenantServer) -> None:
+    await _send(server, "bob", "thread-of-bob")
+    async with client_with_key(server.app, await server.key("alice", "read")) as alice:
         cursors = {
-            path: (await hers.get(path, params={"limit": "1"})).json()["next"]
+            path: (await alice.get(path, params={"limit": "1"})).json()["next"]
             for path in ("/api/threads", "/api/runs", "/api/parts")
         }
-        found = await hers.get("/api/search", params={"q": SECRET, "limit": "1"})
-    async with asking_as(place.app, await place.key("bob")) as his:
+        found = await alice.get("/api/search", params={"q": SECRET, "limit": "1"})
+    async with client_with_key(server.app, await server.key("bob")) as bob:
         for path, cursor in cursors.items():
-            response = await his.get(path, params={"cursor": cursor})
+            response = await bob.get(path, params={"cursor": cursor})
             assert response.status_code == 200
             assert "alice" not in response.text, path
-        response = await his.get("/api/search", params={"q": SECRET, "cursor": found.json()["next"]})
+        response = await bob.get("/api/search", params={"q": SECRET, "cursor": found.json()["next"]})
         assert "alice" not in response.text
 
 
-async def test_total_numbers_are_not_visible_to_an_owner(place: Harbour) -> None:
+async def test_total_numbers_are_not_visible_to_an_owner(server: MultiTenantServer) -> None:
     statuses: list[int] = []
     keys: list[tuple[str | None, KeyRole]] = [("bob", "admin"), ("bob", "read"), (None, "admin")]
     for owner, role in keys:
-        async with asking_as(place.app, await place.key(owner, role)) as client:
+        async with client_with_key(server.app, await server.key(owner, role)) as client:
             statuses.append((await client.get("/metrics")).status_code)
     assert statuses[:2] == [403, 403]
     assert statuses[2] in (200, 501)
@@ -148,53 +148,53 @@ async def test_total_numbers_are_not_visible_to_an_owner(place: Harbour) -> None
 # The same thread id
 
 
-async def _say(place: Harbour, who: str, thread: str, agent: str = "quick") -> httpx.Response:
+async def _send(server: MultiTenantServer, who: str, thread: str, agent: str = "quick") -> httpx.Response:
     message = {"id": "question", "role": "user", "parts": [{"type": "text", "text": "A question."}]}
-    async with asking_as(place.app, await place.key(who)) as client:
+    async with client_with_key(server.app, await server.key(who)) as client:
         response = await client.post("/api/chat", json={"id": thread, "agent": agent, "message": message})
     assert response.status_code == 200, response.text
     return response
 
 
-async def _begin(place: Harbour, agent: str) -> str:
+async def _start_run(server: MultiTenantServer, agent: str) -> str:
     """Start a run of bob in a thread with the id of alice's thread, and return its id."""
-    state = place.app.opened()
-    asked = UserMessage(id=f"{agent}-question", content="says bob")
-    run = await state.session.scoped("bob").start(state.agents.get(agent), f"{agent}-of-alice", [asked])
+    state = server.app.opened()
+    question = UserMessage(id=f"{agent}-question", content="says bob")
+    run = await state.session.scoped("bob").start(state.agents.get(agent), f"{agent}-of-alice", [question])
     return run.id
 
 
-async def test_a_chat_in_a_thread_with_the_same_id_is_separate(place: Harbour) -> None:
-    before = place.rows()
-    for ids in place.hers:
-        await _say(place, "bob", ids["thread"])
-    assert place.rows() == before
-    assert {row[2] for row in place.rows("bob")["threads"]} == {ids["thread"] for ids in place.hers}
+async def test_a_chat_in_a_thread_with_the_same_id_is_separate(server: MultiTenantServer) -> None:
+    before = server.rows()
+    for ids in server.alice_ids:
+        await _send(server, "bob", ids["thread"])
+    assert server.rows() == before
+    assert {row[2] for row in server.rows("bob")["threads"]} == {ids["thread"] for ids in server.alice_ids}
 
 
-async def test_stopping_a_thread_with_the_same_id_stops_the_callers_run(place: Harbour) -> None:
-    before = place.rows()
-    his = await _begin(place, "held")
-    async with asking_as(place.app, await place.key("bob")) as client:
-        wrong = await client.post("/api/chat/held-of-alice/stop", json={"runId": place.hers[2]["run"]})
+async def test_stopping_a_thread_with_the_same_id_stops_the_callers_run(server: MultiTenantServer) -> None:
+    before = server.rows()
+    bobs_run = await _start_run(server, "held")
+    async with client_with_key(server.app, await server.key("bob")) as client:
+        wrong = await client.post("/api/chat/held-of-alice/stop", json={"runId": server.alice_ids[2]["run"]})
         right = await client.post("/api/chat/held-of-alice/stop")
     assert wrong.json() == {"stopped": False}
-    assert right.json() == {"stopped": True, "runId": his}
-    assert place.rows() == before
-    hers = await place.store.scoped("alice").runs.get(place.hers[2]["run"])
-    assert hers is not None
-    assert hers.status == "running"
+    assert right.json() == {"stopped": True, "runId": bobs_run}
+    assert server.rows() == before
+    run = await server.store.scoped("alice").runs.get(server.alice_ids[2]["run"])
+    assert run is not None
+    assert run.status == "running"
 
 
-async def test_resuming_a_thread_with_the_same_id_gives_the_callers_run(place: Harbour) -> None:
-    his = await _begin(place, "asking")
-    async with asking_as(place.app, await place.key("bob", "read")) as client:
+async def test_resuming_a_thread_with_the_same_id_gives_the_callers_run(server: MultiTenantServer) -> None:
+    bobs_run = await _start_run(server, "asking")
+    async with client_with_key(server.app, await server.key("bob", "read")) as client:
         response = await client.get("/api/chat/asking-of-alice/stream")
-    assert response.headers["x-partita-run-id"] == his
-    assert place.hers[1]["answer"] not in response.text
+    assert response.headers["x-partita-run-id"] == bobs_run
+    assert server.alice_ids[1]["answer"] not in response.text
 
 
-ANSWERS: dict[str, tuple[str, Any]] = {
+DECISIONS: dict[str, tuple[str, Any]] = {
     "of a run": ("/api/runs/<run>/answer", {"approvalId": "a1", "approved": True}),
     "in a chat": (
         "/api/chat",
@@ -218,20 +218,20 @@ ANSWERS: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("path", "body"), ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize(("path", "body"), DECISIONS.values(), ids=DECISIONS)
 async def test_a_decision_in_a_thread_with_the_same_id_reaches_the_callers_run(
-    place: Harbour, path: str, body: Any
+    server: MultiTenantServer, path: str, body: Any
 ) -> None:
     """The ids of the approval and of the call are the same, too."""
-    before = place.rows()
-    his = await _begin(place, "asking")
-    run = await place.store.scoped("bob").runs.get(his)
+    before = server.rows()
+    bobs_run = await _start_run(server, "asking")
+    run = await server.store.scoped("bob").runs.get(bobs_run)
     assert run is not None
-    ids = {"run": his, "answer": run.message_id or ""}
-    async with asking_as(place.app, await place.key("bob")) as client:
+    ids = {"run": bobs_run, "answer": run.message_id or ""}
+    async with client_with_key(server.app, await server.key("bob")) as client:
         await client.get("/api/chat/asking-of-alice/stream")  # until the approval request
         response = await client.post(filled(path, ids), json=filled(body, ids))
         assert response.status_code == 200, response.text
-        ended = await client.get(f"/api/runs/{his}/wait")
+        ended = await client.get(f"/api/runs/{bobs_run}/wait")
     assert ended.json()["status"] == "completed"
-    assert place.rows() == before
+    assert server.rows() == before

@@ -29,7 +29,7 @@ class Wire:
         self._reader = reader
         self._writer = writer
 
-    async def ask(self, sent: bytes) -> Answer:
+    async def request(self, sent: bytes) -> Answer:
         """Send bytes, and read one response."""
         self._writer.write(sent)
         await self._writer.drain()

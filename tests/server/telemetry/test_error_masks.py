@@ -21,7 +21,7 @@ from partita.store.store import Store
 from partita.stream.sse import SseDecoder
 from partita.types.chunks import ToolInputAvailable
 from partita.types.json import loads
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, scripted, text_part
 from tests.tables import each_row
 
 SECRET = "sk-live-hunter2"
@@ -42,7 +42,7 @@ def lookup(name: str) -> str:
 
 def tooled() -> Agent:
     call = {"type": "tool-call", "name": "lookup", "input": {"name": "Bell"}}
-    return Agent(scripted([call], [says("It did not work.")]), tools=[lookup], name="tooled")
+    return Agent(scripted([call], [text_part("It did not work.")]), tools=[lookup], name="tooled")
 
 
 def net() -> Network:
@@ -186,8 +186,8 @@ async def test_on_error_chooses_the_text_live_and_reloaded(store: Store) -> None
         assert message["metadata"] == {"ended": {"status": "failed", "reason": "Sorry (ValueError)."}}
         assert REFERENCE.search(errors_in(await ask(http, "tooled", "t2"))[0])
         body = {"model": "broken", "messages": [{"role": "user", "content": "Hello"}]}
-        answer = await http.post("/v1/chat/completions", json=body)
-        assert answer.json()["error"]["message"] == "Sorry (ValueError)."
+        response = await http.post("/v1/chat/completions", json=body)
+        assert response.json()["error"]["message"] == "Sorry (ValueError)."
         assert errors_in(await ask(http, "broken", "t3", "write")) == [f"ValueError: 401 for key {SECRET}"]
 
 
@@ -237,9 +237,9 @@ async def test_the_error_of_a_client_tool_is_not_masked(store: Store, is_active:
         run_id = listed.json()["items"][0]["id"]
         given = {"toolCallId": "c1", "errorText": denied}
         async with asyncio.timeout(10):
-            while (answer := await http.post(f"/api/runs/{run_id}/output", json=given)).status_code == 409:
+            while (response := await http.post(f"/api/runs/{run_id}/output", json=given)).status_code == 409:
                 await asyncio.sleep(0.01)  # until the call is stored
-        assert answer.status_code == 200, answer.text
+        assert response.status_code == 200, response.text
         released.set()
         chunks_sent = await asking
         if is_active:

@@ -12,7 +12,7 @@ from partita.server.log_output import RateLimitedLog, logging_to_stderr
 from partita.store.engines.driver_errors import store_error
 from partita.store.store import Store
 from partita.types.json import loads
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, scripted, text_part
 from tests.tables import each_row
 
 LOG = get_logger("partita.test")
@@ -57,7 +57,7 @@ def test_a_value_cannot_forge_a_line_of_text(capsys: pytest.CaptureFixture[str])
 
 async def test_mounting_does_not_configure_logging(store: Store) -> None:
     before = list(logging.getLogger().handlers), list(logging.getLogger("partita").handlers)
-    app = asgi(scripted([says("Hi.")]), store=store)
+    app = asgi(scripted([text_part("Hi.")]), store=store)
     async with app.lifespan(), client_of(app) as client:
         await client.get("/healthz")
     assert (list(logging.getLogger().handlers), list(logging.getLogger("partita").handlers)) == before
@@ -66,7 +66,7 @@ async def test_mounting_does_not_configure_logging(store: Store) -> None:
 async def test_refused_logins_are_logged_up_to_a_limit(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    app = asgi(scripted([says("Hi.")]), store=store, keys=True)
+    app = asgi(scripted([text_part("Hi.")]), store=store, keys=True)
     async with app.lifespan(), client_of(app) as client:
         for _ in range(14):
             refused = await client.get("/api/threads?key=in-the-query", headers={"x-api-key": "pk_guess"})

@@ -18,7 +18,7 @@ from partita.server.problems import Problem
 from partita.server.prometheus import exposition, registry_of
 from partita.server.responses import EventStream
 from partita.store.store import Store
-from tests.server.conftest import client_of, routed, says, scripted
+from tests.server.conftest import client_of, routed, scripted, text_part
 
 
 async def chunks() -> AsyncGenerator[bytes, None]:
@@ -145,7 +145,7 @@ async def test_two_applications_count_separately(metrics: Metrics) -> None:
 
 
 async def test_runs_are_counted_by_status(store: Store) -> None:
-    app = asgi(scripted([says("Hello.")]), store=store)
+    app = asgi(scripted([text_part("Hello.")]), store=store)
     chat = {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "hi"}]}]}
     async with app.lifespan(), client_of(app) as client:
         response: httpx.Response = await client.post("/api/chat", json=chat)
@@ -164,7 +164,7 @@ async def test_without_the_package_metrics_are_counted_but_not_readable(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "partita.server.prometheus", None)
-    app = asgi(scripted([says("Hello.")]), store=store)
+    app = asgi(scripted([text_part("Hello.")]), store=store)
     async with app.lifespan(), client_of(app) as client:
         assert (await client.get("/healthz")).status_code == 200
         refused = await client.get("/metrics")

@@ -11,7 +11,7 @@ from partita.server.app import asgi
 from partita.server.endpoints import get
 from partita.server.tracing import TracedRequests
 from partita.store.store import Store
-from tests.server.conftest import client_of, routed, says, scripted
+from tests.server.conftest import client_of, routed, scripted, text_part
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 CHAT = {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "hi"}]}]}
@@ -60,7 +60,7 @@ async def test_only_server_errors_are_errors_of_the_span(
 
 
 async def test_the_span_of_a_run_is_a_child_of_its_request(store: Store, spans: InMemorySpanExporter) -> None:
-    app = asgi(scripted([says("Hello.")]), store=store)
+    app = asgi(scripted([text_part("Hello.")]), store=store)
     async with app.lifespan(), client_of(app) as client:
         response: httpx.Response = await client.post("/api/chat", json=CHAT, headers={"traceparent": PARENT})
     assert "Hello." in response.text

@@ -18,7 +18,7 @@ from partita.types.chunks import AgentStreamEvent, Chunk, ChunkEvent, MessageSta
 from partita.types.json import JsonObject, dumps, is_object, loads
 from tests.node import node
 from tests.server.clients.agents import ApprovalAgent
-from tests.server.conftest import Serve, says, scripted
+from tests.server.conftest import Serve, scripted, text_part
 
 HERE = Path(__file__).parent
 PYTHON = HERE / ".venv" / "bin" / "python"
@@ -65,16 +65,16 @@ def agents() -> dict[str, Any]:
     """`guide` calls a tool of the client, `keeper` one that needs approval before."""
     off = {"type": "tool-call", "name": "switch_off", "input": {"name": "Bell"}}
     own = {"type": "tool-call", "name": "look_up", "input": {"tower": "Slettnes"}}
-    gate = scripted([says("May I?"), off], [says("Done.")])
-    keeper = scripted([says("May I?"), off], [says("Look."), SHOW_MAP], [says("Done.")])
-    guide = scripted([says("Look."), SHOW_MAP], [says("There it is.")])
-    thinker = scripted([{"type": "reasoning", "text": "Paint lasts."}, says("So that it is seen.")])
-    reader = scripted([says("I look."), own], [says("Forty-one.")])
+    gate = scripted([text_part("May I?"), off], [text_part("Done.")])
+    keeper = scripted([text_part("May I?"), off], [text_part("Look."), SHOW_MAP], [text_part("Done.")])
+    guide = scripted([text_part("Look."), SHOW_MAP], [text_part("There it is.")])
+    thinker = scripted([{"type": "reasoning", "text": "Paint lasts."}, text_part("So that it is seen.")])
+    reader = scripted([text_part("I look."), own], [text_part("Forty-one.")])
     usage = {"inputTokens": 11, "outputTokens": 7}
-    counted = as_script({"scenes": [{"steps": [{"parts": [says("Forty-one.")], "usage": usage}]}]})
+    counted = as_script({"scenes": [{"steps": [{"parts": [text_part("Forty-one.")], "usage": usage}]}]})
     return {
         "counted": ScriptedService(counted),
-        "quick": scripted([says("Forty-one metres.")]),
+        "quick": scripted([text_part("Forty-one metres.")]),
         "keeper": Agent(keeper, tools=[switch_off], name="keeper"),
         "gate": Agent(gate, tools=[switch_off], name="gate"),
         "guide": Agent(guide, name="guide"),
@@ -106,6 +106,10 @@ async def run_client(script: str, address: str) -> JsonObject:
     out, complaints = await process.communicate()
     assert process.returncode == 0, complaints.decode(errors="replace")[-4000:]
     outcomes: JsonObject = loads(out)
-    thrown = {name: said["thrown"] for name, said in outcomes.items() if is_object(said) and "thrown" in said}
+    thrown = {
+        name: outcome["thrown"]
+        for name, outcome in outcomes.items()
+        if is_object(outcome) and "thrown" in outcome
+    }
     assert not thrown, "\n".join(f"{name}: {stack}" for name, stack in thrown.items())
     return outcomes

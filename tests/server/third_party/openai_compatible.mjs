@@ -27,7 +27,7 @@ function mapTool(places) {
 }
 
 /** The content of a result, without provider metadata. */
-async function said(result) {
+async function contentOf(result) {
   const { text, finishReason, steps, usage } = result;
   const all = await steps;
   return {
@@ -40,23 +40,23 @@ async function said(result) {
 }
 
 const SCENARIOS = {
-  whole: async () => said(await generateText({ model: provider('quick'), prompt, system: 'Be brief.' })),
-  stream: async () => said(streamText({ model: provider('reader'), prompt })),
-  counted: async () => said(await generateText({ model: provider('counted'), prompt })),
-  streamed_count: async () => said(streamText({ model: provider('counted'), prompt })),
-  reasoning: async () => said(await generateText({ model: provider('thinker'), prompt })),
-  streamed_reasoning: async () => said(streamText({ model: provider('thinker'), prompt })),
+  whole: async () => contentOf(await generateText({ model: provider('quick'), prompt, system: 'Be brief.' })),
+  stream: async () => contentOf(streamText({ model: provider('reader'), prompt })),
+  counted: async () => contentOf(await generateText({ model: provider('counted'), prompt })),
+  streamed_count: async () => contentOf(streamText({ model: provider('counted'), prompt })),
+  reasoning: async () => contentOf(await generateText({ model: provider('thinker'), prompt })),
+  streamed_reasoning: async () => contentOf(streamText({ model: provider('thinker'), prompt })),
 
   async tools() {
     const places = [];
     const tools = { show_map: mapTool(places) };
-    return { ...(await said(await generateText({ model: provider('guide'), prompt, tools, stopWhen }))), places };
+    return { ...(await contentOf(await generateText({ model: provider('guide'), prompt, tools, stopWhen }))), places };
   },
 
   async streamed_tools() {
     const places = [];
     const tools = { show_map: mapTool(places) };
-    return { ...(await said(streamText({ model: provider('guide'), prompt, tools, stopWhen }))), places };
+    return { ...(await contentOf(streamText({ model: provider('guide'), prompt, tools, stopWhen }))), places };
   },
 
   async turns() {
@@ -64,7 +64,7 @@ const SCENARIOS = {
     const tools = { show_map: mapTool([]) };
     const first = await generateText({ model: provider('guide'), messages, tools, stopWhen });
     messages.push(...(first.responseMessages ?? first.response.messages), { role: 'user', content: 'And now?' });
-    return said(await generateText({ model: provider('quick'), messages, tools }));
+    return contentOf(await generateText({ model: provider('quick'), messages, tools }));
   },
 
   unknown: () => attempt(() => generateText({ model: provider('absent'), prompt, maxRetries: 0 })),

@@ -16,7 +16,7 @@ from partita.stream.sse import SseDecoder
 from partita.types.json import loads
 from partita.types.messages import AssistantMessage, ToolCallPart, text_of
 from tests.server.clients.agents import ApprovalAgent
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, scripted, text_part
 
 EVENTS: TypeAdapter[list[Any]] = TypeAdapter(list[Event])
 MAP = {"name": "show_map", "description": "Shows a place.", "parameters": {"type": "object"}}
@@ -32,7 +32,7 @@ def keeper() -> Agent:
     """An agent that needs approval for a tool, then calls a tool of the client."""
     off = {"type": "tool-call", "name": "switch_off", "input": {"name": "Bell"}}
     show = {"type": "tool-call", "name": "show_map", "input": {"place": "Slettnes"}}
-    model = scripted([says("May I?"), off], [says("Look."), show], [says("Done.")])
+    model = scripted([text_part("May I?"), off], [text_part("Look."), show], [text_part("Done.")])
     return Agent(model, tools=[switch_off], name="keeper")
 
 
@@ -104,7 +104,7 @@ class Client:
 @pytest.fixture
 async def http(store: Store) -> AsyncIterator[httpx.AsyncClient]:
     agents = {
-        "quick": scripted([says("Forty-one metres.")]),
+        "quick": scripted([text_part("Forty-one metres.")]),
         "keeper": keeper(),
         "mute": scripted(),
         "asking": ApprovalAgent(),
@@ -147,10 +147,10 @@ async def test_an_approval_then_a_tool_of_the_client_continue_the_run(
     client.messages.append({"id": "r", "role": "tool", "toolCallId": pending, "content": "shown"})
     third = await client.run(tools=[MAP])
     assert third[-1]["outcome"] == {"type": "success"}
-    (_, answer) = (await store.messages.list("t1")).items
-    assert isinstance(answer, AssistantMessage)
-    assert text_of(answer) == "May I?Look.Done."
-    calls = [part for part in answer.parts if isinstance(part, ToolCallPart)]
+    (_, response) = (await store.messages.list("t1")).items
+    assert isinstance(response, AssistantMessage)
+    assert text_of(response) == "May I?Look.Done."
+    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
     assert [call.state for call in calls] == ["output-available", "output-available"]
     texts = [one["content"] for one in client.messages if one["role"] == "assistant" and "content" in one]
     assert texts == ["May I?", "Look.", "Done."]
@@ -158,15 +158,15 @@ async def test_an_approval_then_a_tool_of_the_client_continue_the_run(
 
 
 @pytest.mark.parametrize(
-    "answer", [{"status": "cancelled"}, {"status": "resolved"}, {"status": "resolved", "payload": "yes"}]
+    "entry", [{"status": "cancelled"}, {"status": "resolved"}, {"status": "resolved", "payload": "yes"}]
 )
 async def test_any_reply_but_an_explicit_approval_denies_the_call(
-    http: httpx.AsyncClient, answer: dict[str, Any]
+    http: httpx.AsyncClient, entry: dict[str, Any]
 ) -> None:
     client = Client(http, "keeper")
     client.say("Switch it off.")
     (interrupt,) = (await client.run())[-1]["outcome"]["interrupts"]
-    events = await client.run(resume=[{"interruptId": interrupt["id"], **answer}])
+    events = await client.run(resume=[{"interruptId": interrupt["id"], **entry}])
     results = [event["content"] for event in events if event["type"] == "TOOL_CALL_RESULT"]
     assert "denied" in results[0]
 

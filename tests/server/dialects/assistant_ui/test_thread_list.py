@@ -7,7 +7,7 @@ from partita.store.store import Store
 from partita.store.threads.lists import MAX_TITLE, first_words
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, UserMessage
-from tests.server.conftest import client_of, says, scripted, user_in_header
+from tests.server.conftest import client_of, scripted, text_part, user_in_header
 from tests.tables import each_row
 
 API = "/api/assistant-ui/threads"
@@ -75,7 +75,7 @@ async def test_the_list_is_paginated(client: httpx.AsyncClient) -> None:
 
 
 async def test_threads_of_other_owners_are_not_found(store: Store) -> None:
-    app = asgi(scripted([says("Yes.")]), store=store, user=user_in_header, routes=["assistant-ui"])
+    app = asgi(scripted([text_part("Yes.")]), store=store, user=user_in_header, routes=["assistant-ui"])
     async with (
         app.lifespan(),
         client_of(app, headers={"x-user": "u1"}) as one,
@@ -84,7 +84,7 @@ async def test_threads_of_other_owners_are_not_found(store: Store) -> None:
         await make(one, id="t1")
         assert (await other.get(API)).json() == []
         row: JsonObject = {"id": "m1", "parent_id": None, "content": {"role": "user", "parts": []}}
-        answers = [
+        responses = [
             await other.get(f"{API}/t1"),
             await other.patch(f"{API}/t1", json={"title": "Mine"}),
             await other.delete(f"{API}/t1"),
@@ -94,7 +94,7 @@ async def test_threads_of_other_owners_are_not_found(store: Store) -> None:
             await other.put(f"{API}/t1/messages/m1", json=row),
             await other.delete(f"{API}/t1/messages/m1"),
         ]
-        assert [response.status_code for response in answers] == [404] * 8
+        assert [response.status_code for response in responses] == [404] * 8
         assert [row["id"] for row in (await one.get(API)).json()] == ["t1"]
 
 

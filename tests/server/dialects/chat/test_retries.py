@@ -54,8 +54,8 @@ async def test_a_message_retried_after_its_response_gives_the_same_response(chat
 
 async def test_a_later_message_can_be_retried(chat: Chat, store: Store) -> None:
     await chat.ask(user("u1", "One?"))
-    answer = shown((await store.messages.list("c1")).items[-1])
-    sent = (user("u1", "One?"), answer, user("u2", "Two?"))
+    response = shown((await store.messages.list("c1")).items[-1])
+    sent = (user("u1", "One?"), response, user("u2", "Two?"))
     assert [text_in(await chat.ask(*sent)) for _ in range(2)] == ["Answer 2.", "Answer 2."]
     assert await runs_of(store) == ["completed", "completed"]
 

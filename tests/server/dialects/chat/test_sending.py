@@ -53,13 +53,13 @@ async def test_the_streamed_message_equals_the_stored_one(chat: Chat, store: Sto
 
 async def test_a_chat_continues_with_all_messages_or_the_last_one_only(chat: Chat, store: Store) -> None:
     await chat.ask(user("u1", "One?"))
-    answer = shown(await last_of(store))
-    await chat.ask(user("u1", "One?"), answer, user("u2", "Two?"))
+    response = shown(await last_of(store))
+    await chat.ask(user("u1", "One?"), response, user("u2", "Two?"))
     await chat.ask(user("u3", "Three?"))
     body = {"id": "c1", "message": user("u4", "Four?"), "trigger": "submit-message"}
     assert (await chat.client.post("/api/chat", json=body)).status_code == 200
-    said = await branch_texts(store)
-    assert said == [
+    texts = await branch_texts(store)
+    assert texts == [
         *("One?", "Answer 1.", "Two?", "Answer 2."),
         *("Three?", "Answer 3.", "Four?", "Answer 4."),
     ]
@@ -110,9 +110,9 @@ async def test_the_response_to_an_earlier_message_can_be_regenerated(chat: Chat,
 
 async def test_a_message_after_an_earlier_one_starts_a_branch(chat: Chat, store: Store) -> None:
     await chat.ask(user("u1", "One?"))
-    answer = shown(await last_of(store))
+    response = shown(await last_of(store))
     await chat.ask(user("u2", "Two?"))
-    await chat.ask(user("u1", "One?"), answer, user("u3", "Three?"))
+    await chat.ask(user("u1", "One?"), response, user("u3", "Three?"))
     assert await branch_texts(store) == ["One?", "Answer 1.", "Three?", "Answer 3."]
 
 

@@ -347,8 +347,8 @@ async def test_a_run_of_several_messages_is_one_message_for_a_client(scene: Scen
     stored = (await scene.store.messages.list("c1", MessageFilter(roles=("assistant",)))).items
     assert [text_of(one) for one in stored] == ["one ", "two"]
     assert stored[0].id == response.message_id
-    said = {"id": response.message_id, "role": "assistant", "parts": [{"type": "text", "text": "one two"}]}
-    async with scene.chat.reading(user("u1", "Go on."), said, user("u2", "And?")) as more:
+    copy = {"id": response.message_id, "role": "assistant", "parts": [{"type": "text", "text": "one two"}]}
+    async with scene.chat.reading(user("u1", "Go on."), copy, user("u2", "And?")) as more:
         scene.agent.complete(*full_reply("three"))
         await more.whole()
     assert await stored_texts(scene.store) == ["Go on.", "one ", "two", "And?", "three"]

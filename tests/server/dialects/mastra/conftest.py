@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from partita.server.app import asgi
 from partita.store.connection import open_store
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, scripted, text_part
 from tests.store.empty_store import empty_store
 
 from .mastra_site import API, make_thread, row, save
@@ -18,7 +18,7 @@ from .mastra_site import API, make_thread, row, save
 async def library(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.AsyncClient]:
     """Three threads of two owners; the first has five messages, two of them with the same time."""
     async with open_store(empty_store(tmp_path_factory.mktemp("library"))) as store:
-        app = asgi(scripted([says("Yes.")]), store=store)
+        app = asgi(scripted([text_part("Yes.")]), store=store)
         async with app.lifespan(), client_of(app) as client:
             await make_thread(client, title="First", metadata={"topic": "lamps", "n": 1})
             await make_thread(client, "t2", metadata={"topic": "boats", "n": True})

@@ -11,7 +11,7 @@ import pytest
 from partita.server.app import asgi
 from partita.store.store import Store
 from tests.node import node
-from tests.server.conftest import Serve, says, scripted
+from tests.server.conftest import Serve, scripted, text_part
 
 from .mastra_site import row
 
@@ -24,7 +24,7 @@ THREAD = {"threadId": "t1", "agentId": AGENT}
 
 @pytest.fixture
 async def ask(store: Store, serve: Serve) -> AsyncIterator[Ask]:
-    url = await serve(asgi(scripted([says("Yes.")]), store=store))
+    url = await serve(asgi(scripted([text_part("Yes.")]), store=store))
     process = await asyncio.create_subprocess_exec(
         node(),
         str(Path(__file__).with_name("client.mjs")),

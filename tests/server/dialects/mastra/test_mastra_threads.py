@@ -8,7 +8,7 @@ import pytest
 from partita.server.app import asgi
 from partita.store.store import Store
 from partita.types.json import dumps
-from tests.server.conftest import client_of, says, scripted, user_in_header
+from tests.server.conftest import client_of, scripted, text_part, user_in_header
 from tests.tables import each_row
 
 from .mastra_site import API, ids, listed, make_thread, minute, row, save
@@ -151,7 +151,7 @@ JSON = {"content-type": "application/json"}
 
 
 async def test_threads_of_other_owners_are_not_found(store: Store) -> None:
-    app = asgi(scripted([says("Yes.")]), store=store, user=user_in_header, routes="all")
+    app = asgi(scripted([text_part("Yes.")]), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "u1"}) as one:
         await make_thread(one)
         await save(one, row("m1", "Hello."))
@@ -183,7 +183,7 @@ async def test_a_caller_for_all_owners_must_name_the_right_owner(
 
 
 async def test_a_caller_with_an_owner_cannot_name_another(store: Store) -> None:
-    app = asgi(scripted([says("Yes.")]), store=store, user=user_in_header, routes="all")
+    app = asgi(scripted([text_part("Yes.")]), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "u1"}) as client:
         assert (await client.get(f"{API}/threads", params={"resourceId": "u2"})).status_code == 403
         made = await client.post(f"{API}/threads", json={"resourceId": "u2"})

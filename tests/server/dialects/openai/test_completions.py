@@ -15,7 +15,7 @@ from partita.store.values import RunFilter
 from partita.types.chunks import AgentStreamEvent, Chunk, ChunkEvent, MessageStart, TextDelta, TextStart
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage, text_of
 from partita.types.parts import TextOutput
-from tests.server.conftest import Serve, says, scripted
+from tests.server.conftest import Serve, scripted, text_part
 
 if TYPE_CHECKING:
     import openai
@@ -34,7 +34,7 @@ def look_up(tower: str) -> str:
 def keeper() -> Agent:
     """An agent that calls a server tool, then a tool of the client."""
     own = {"type": "tool-call", "name": "look_up", "input": {"tower": "Slettnes"}}
-    model = scripted([says("I look."), own], [says("Here."), CALL], [says("There it is.")])
+    model = scripted([text_part("I look."), own], [text_part("Here."), CALL], [text_part("There it is.")])
     return Agent(model, tools=[look_up], name="keeper")
 
 
@@ -48,7 +48,7 @@ def client_of(address: str, **how: Any) -> "openai.AsyncOpenAI":
 
 @pytest.fixture
 async def client(store: Store, serve: Serve) -> AsyncIterator["openai.AsyncOpenAI"]:
-    agents = {"quick": scripted([says("Forty-one metres.")]), "keeper": keeper(), "mute": scripted()}
+    agents = {"quick": scripted([text_part("Forty-one metres.")]), "keeper": keeper(), "mute": scripted()}
     async with client_of(await serve(asgi(agents, store=store))) as client:
         yield client
 
@@ -58,14 +58,14 @@ async def test_the_agents_are_models(client: "openai.AsyncOpenAI") -> None:
 
 
 async def test_a_completion_is_returned(client: "openai.AsyncOpenAI", store: Store) -> None:
-    answer = await client.chat.completions.create(model="quick", messages=[HELLO])
-    (choice,) = answer.choices
+    completion = await client.chat.completions.create(model="quick", messages=[HELLO])
+    (choice,) = completion.choices
     assert (choice.message.content, choice.finish_reason) == ("Forty-one metres.", "stop")
-    assert (answer.model, answer.object) == ("quick", "chat.completion")
-    assert answer.created > 1_700_000_000
+    assert (completion.model, completion.object) == ("quick", "chat.completion")
+    assert completion.created > 1_700_000_000
     assert (await store.threads.list()).items == (), "nothing is stored"
     second = await client.chat.completions.create(model="quick", messages=[HELLO])
-    assert second.id != answer.id
+    assert second.id != completion.id
 
 
 async def test_a_completion_is_streamed(client: "openai.AsyncOpenAI") -> None:
@@ -117,13 +117,13 @@ async def test_a_thread_stores_the_turns(client: "openai.AsyncOpenAI", store: St
         model="keeper", messages=messages, tools=[MAP], extra_headers={"x-partita-thread-id": "t1"}
     )
     assert last.choices[0].message.content == "There it is."
-    question, answer = (await store.messages.list("t1")).items
+    question, response = (await store.messages.list("t1")).items
     assert isinstance(question, UserMessage)
-    assert isinstance(answer, AssistantMessage)
-    calls = [part for part in answer.parts if isinstance(part, ToolCallPart)]
+    assert isinstance(response, AssistantMessage)
+    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
     assert [part.name for part in calls] == ["look_up", "show_map"]
     assert calls[1].output == TextOutput("shown")
-    assert text_of(answer).endswith("There it is.")
+    assert text_of(response).endswith("There it is.")
 
 
 async def test_a_stored_run_is_returned_as_a_completion(client: "openai.AsyncOpenAI", store: Store) -> None:
@@ -172,11 +172,13 @@ async def test_errors_have_the_types_of_openai(client: "openai.AsyncOpenAI") -> 
 async def test_an_api_key_is_sent_as_a_bearer_token(store: Store, serve: Serve) -> None:
     import openai
 
-    address = await serve(asgi(scripted([says("Forty-one.")]), store=store, keys=True, routes=["openai"]))
+    address = await serve(
+        asgi(scripted([text_part("Forty-one.")]), store=store, keys=True, routes=["openai"])
+    )
     key = (await store.keys.create("ada", "write")).text
     async with client_of(address, api_key=key) as client:
-        answer = await client.chat.completions.create(model="scripted", messages=[HELLO])
-    assert answer.choices[0].message.content == "Forty-one."
+        completion = await client.chat.completions.create(model="scripted", messages=[HELLO])
+    assert completion.choices[0].message.content == "Forty-one."
     async with client_of(address, api_key="pk_wrong") as client:
         with pytest.raises(openai.AuthenticationError):
             await client.models.list()
@@ -188,7 +190,7 @@ class Endless:
     name = "endless"
 
     def __init__(self) -> None:
-        self.begun = asyncio.Event()
+        self.started = asyncio.Event()
         self.stopped = asyncio.Event()
 
     async def invoke(
@@ -198,7 +200,7 @@ class Endless:
         try:
             for chunk in words:
                 yield ChunkEvent(chunk=chunk)
-            self.begun.set()
+            self.started.set()
             while True:
                 yield ChunkEvent(chunk=TextDelta("0", "on and "))
                 await asyncio.sleep(0.01)
@@ -216,7 +218,7 @@ async def test_disconnecting_stops_a_response_that_is_not_stored(
     async with httpx.AsyncClient() as client:
         async with asyncio.timeout(5):
             asking = asyncio.create_task(_read_a_bit(client, f"{address}/v1/chat/completions", body))
-            await agent.begun.wait()
+            await agent.started.wait()
             asking.cancel()
             await agent.stopped.wait()
 

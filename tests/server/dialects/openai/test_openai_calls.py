@@ -14,7 +14,7 @@ from partita.runtime.tools.tool import client_tool
 from partita.server.app import asgi
 from partita.store.store import Store
 from partita.types.chunks import AgentStreamEvent
-from tests.server.conftest import says, scripted
+from tests.server.conftest import scripted, text_part
 from tests.tables import each_row
 
 from .test_openai_errors import stock_client
@@ -66,17 +66,17 @@ def interrupted_graph() -> Any:
         """Blast a hole."""
         return str(interrupt({"depth": depth}))
 
-    return graph_of(Model(answers=[call("blast", '{"depth": 2}')] * 4), blast, memory=InMemorySaver())
+    return graph_of(Model(responses=[call("blast", '{"depth": 2}')] * 4), blast, memory=InMemorySaver())
 
 
 def left_by_graph() -> Any:
     from tests.runtime.adapters.graphs import Model, call, graph_of
 
-    return graph_of(Model(answers=[call("where", "{}")] * 4))
+    return graph_of(Model(responses=[call("where", "{}")] * 4))
 
 
 def asks(text: str, name: str) -> Any:
-    return {"parts": [says(text), {"type": "tool-call", "name": name, "input": {}}]}
+    return {"parts": [text_part(text), {"type": "tool-call", "name": name, "input": {}}]}
 
 
 SHOWN: dict[str, tuple[Any, list[str]]] = {
@@ -84,7 +84,7 @@ SHOWN: dict[str, tuple[Any, list[str]]] = {
         lambda: network({"parts": [WHERE_CALL]}, tools=[WHERE]),
         ["where"],
     ),
-    "a finished network": (lambda: network({"parts": [says("Near.")]}), []),
+    "a finished network": (lambda: network({"parts": [text_part("Near.")]}), []),
     "a graph that was interrupted inside a tool": (interrupted_graph, []),
     "a graph that leaves a call to the client": (left_by_graph, ["where"]),
     "an agent that declares the tool": (
@@ -114,7 +114,7 @@ async def test_a_completion_has_calls_of_client_tools_only(store: Store, make: A
 @pytest.mark.parametrize("kept", [{}, {"metadata": {"thread_id": "t"}}], ids=["stateless", "a thread"])
 @pytest.mark.parametrize("again", [[], [WHERE_AGAIN]], ids=["declared", "declared again"])
 async def test_the_result_of_a_declared_client_tool_is_passed_on(store: Store, kept: Any, again: Any) -> None:
-    model = RecordingModel(asks("So?", "where"), {"parts": [says("In Bergen.")]})
+    model = RecordingModel(asks("So?", "where"), {"parts": [text_part("In Bergen.")]})
     app = asgi({"agent": Agent(model, tools=[WHERE])}, store=store)
     more: Any = {**kept, **({"tools": again} if again else {})}
     async with app.lifespan(), stock_client(app) as client:
@@ -132,7 +132,7 @@ async def test_the_result_of_a_declared_client_tool_is_passed_on(store: Store, k
 
 
 async def test_client_tools_are_not_passed_on_with_tool_choice_none(store: Store) -> None:
-    model = RecordingModel({"parts": [says("Here.")]})
+    model = RecordingModel({"parts": [text_part("Here.")]})
     app = asgi({"agent": model}, store=store)
     async with app.lifespan(), stock_client(app) as client:
         for choice, offered in (("none", []), ("auto", ["show_map"])):
@@ -148,9 +148,9 @@ async def test_client_tools_are_not_passed_on_with_tool_choice_none(store: Store
 
 
 USAGES: dict[str, tuple[Any, int]] = {
-    "known": (lambda: RecordingModel({"parts": [says("Near.")], "usage": USED}), 12),
-    "unknown": (lambda: scripted([says("Near.")]), 0),
-    "sum of all members of a network": (lambda: network({"parts": [says("Near.")], "usage": USED}), 36),
+    "known": (lambda: RecordingModel({"parts": [text_part("Near.")], "usage": USED}), 12),
+    "unknown": (lambda: scripted([text_part("Near.")]), 0),
+    "sum of all members of a network": (lambda: network({"parts": [text_part("Near.")], "usage": USED}), 36),
 }
 
 
@@ -178,7 +178,7 @@ async def test_models_are_the_available_agents(store: Store) -> None:
     import openai
 
     agents = {
-        "quick": scripted([says("Yes.")]),
+        "quick": scripted([text_part("Yes.")]),
         "claude": UnavailableAgent("claude", "set ANTHROPIC_API_KEY"),
     }
     app = asgi(agents, store=store)

@@ -10,7 +10,7 @@ from partita.server.app import asgi
 from partita.server.guard.auth import Connection
 from partita.server.settings import Limits
 from partita.store.store import Store
-from tests.server.conftest import HERE, client_of, says, scripted
+from tests.server.conftest import HERE, client_of, scripted, text_part
 from tests.tables import each_row
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def by_header(connection: Connection) -> Principal | None:
 
 
 def served(store: Store, **how: Any) -> Any:
-    return asgi(scripted([says("Forty-one.")]), store=store, routes="all", **how)
+    return asgi(scripted([text_part("Forty-one.")]), store=store, routes="all", **how)
 
 
 def stock_client(app: Any, **headers: str) -> "openai.AsyncOpenAI":
@@ -44,9 +44,9 @@ async def test_errors_of_keys_roles_and_limits_have_the_form_of_openai(store: St
 
     app = served(store, user=by_header, limits=Limits(body_bytes=2_000, requests_per_minute=3))
     async with app.lifespan():
-        async with stock_client(app) as nobody:
+        async with stock_client(app) as anonymous:
             with pytest.raises(openai.AuthenticationError) as unknown:
-                await nobody.models.list()
+                await anonymous.models.list()
             assert (unknown.value.type, unknown.value.code) == ("authentication_error", "invalid_api_key")
             assert "the caller is unknown" in unknown.value.message
         async with stock_client(app, **{"x-role": "read"}) as reader:
@@ -93,14 +93,14 @@ async def test_errors_of_each_route_have_the_form_of_openai(
 ) -> None:
     app = served(store)
     async with app.lifespan(), client_of(app) as client:
-        answer = await client.request(
+        response = await client.request(
             method, path, content=body, headers={"content-type": "application/json"}
         )
-    assert answer.status_code == status
-    error = answer.json()["error"]
+    assert response.status_code == status
+    error = response.json()["error"]
     assert (error["type"], error["param"], error["code"]) == ("invalid_request_error", param, code)
     assert error["message"]
-    assert answer.json()["status"] == status
+    assert response.json()["status"] == status
     if code == "unknown_url":
         assert "POST /v1/chat/completions" in error["message"]
 
@@ -108,10 +108,10 @@ async def test_errors_of_each_route_have_the_form_of_openai(
 async def test_an_unpublished_group_is_not_named(store: Store) -> None:
     app = asgi(scripted(), store=store, routes=["chat"])
     async with app.lifespan(), client_of(app) as client:
-        answer = await client.post("/v1/chat/completions", json=BODY)
+        response = await client.post("/v1/chat/completions", json=BODY)
         other = await client.get("/api/none")
-    assert answer.status_code == 404
-    assert "completions" not in answer.json()["error"]["message"]
+    assert response.status_code == 404
+    assert "completions" not in response.json()["error"]["message"]
     assert "error" not in other.json(), "other paths have problem details only"
 
 
@@ -141,5 +141,5 @@ async def test_options_without_effect_are_accepted(store: Store) -> None:
     app = served(store)
     plain: Any = {"n": 1, "tool_choice": "auto", "response_format": {"type": "text"}, "functions": []}
     async with app.lifespan(), stock_client(app) as client:
-        answer = await client.chat.completions.create(**BODY, **plain)
-    assert answer.choices[0].message.content == "Forty-one."
+        completion = await client.chat.completions.create(**BODY, **plain)
+    assert completion.choices[0].message.content == "Forty-one."

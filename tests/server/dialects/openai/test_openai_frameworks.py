@@ -4,7 +4,7 @@ from typing import Any
 
 from partita.server.app import asgi
 from partita.store.store import Store
-from tests.server.conftest import says, scripted
+from tests.server.conftest import scripted, text_part
 
 from .test_openai_errors import stock_client
 
@@ -12,7 +12,7 @@ CALL: Any = {"type": "tool-call", "name": "height_of", "input": {"tower": "Slett
 
 
 def served(store: Store) -> Any:
-    return asgi({"keeper": scripted([CALL], [says("It is 41 metres tall.")])}, store=store)
+    return asgi({"keeper": scripted([CALL], [text_part("It is 41 metres tall.")])}, store=store)
 
 
 async def test_pydantic_ai_runs_its_own_tools(store: Store) -> None:

@@ -11,8 +11,8 @@ from partita.store.connection import open_store
 from partita.store.values import RunFilter
 from partita.types.chunks import MessageAbort
 
-from .readers import Reader
-from .site import site
+from .server_process import server_process
+from .stream_readers import Reader
 
 
 @asynccontextmanager
@@ -33,8 +33,8 @@ async def round_robin(*ports: int) -> AsyncGenerator[int, None]:
                 await writer.wait_closed()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", next(targets))
-        for one, other in ((reader, there_writer), (there_reader, writer)):
+        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", next(targets))
+        for one, other in ((reader, upstream_writer), (upstream_reader, writer)):
             task = asyncio.create_task(pump(one, other))
             tasks.add(task)
 
@@ -52,18 +52,22 @@ async def test_a_run_of_one_server_is_followed_and_stopped_on_the_other(
     postgres_url: str, free_port: Callable[[], int]
 ) -> None:
     one, other = free_port(), free_port()
-    async with site(postgres_url, one), site(postgres_url, other), round_robin(one, other) as door:
-        first, second = Reader(door, "c1"), Reader(door, "c1")
+    async with (
+        server_process(postgres_url, one),
+        server_process(postgres_url, other),
+        round_robin(one, other) as proxy_port,
+    ):
+        first, second = Reader(proxy_port, "c1"), Reader(proxy_port, "c1")
         sending = asyncio.create_task(first.send("10000 0.02"))
         async with asyncio.timeout(60):
-            await first.some(10)
+            await first.wait_for_chunks(10)
             following = asyncio.create_task(second.resume())
-            await second.some(12)
+            await second.wait_for_chunks(12)
             async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{other}") as client:
                 stopped = await client.post("/api/chat/c1/stop", json={"reason": "enough"}, timeout=30)
             assert stopped.json()["stopped"] is True
             await asyncio.gather(sending, following)
-            others = [Reader(door, f"other-{number}") for number in range(10)]
+            others = [Reader(proxy_port, f"other-{number}") for number in range(10)]
             await asyncio.gather(*(reader.send("20 0.001") for reader in others))
         assert {reader.text for reader in others} == {"".join(f"{number} " for number in range(20))}
         assert first.text == second.text

@@ -12,11 +12,11 @@ from tests.store.conftest import postgres_databases, postgres_server, postgres_u
 __all__ = ["postgres_databases", "postgres_server", "postgres_url"]
 
 
-WHOLE = "PARTITA_CHAOS" in os.environ
+RUN_ALL = "PARTITA_CHAOS" in os.environ
 """Whether the full tests are requested."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"] if WHOLE else ["sqlite"])
+@pytest.fixture(params=["sqlite", "postgresql"] if RUN_ALL else ["sqlite"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty store."""
     if request.param == "sqlite":
@@ -30,8 +30,8 @@ def free_port() -> Callable[[], int]:
     """A function that returns a free port."""
 
     def find() -> int:
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            port: int = listening.getsockname()[1]
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port: int = listener.getsockname()[1]
         return port
 
     return find

@@ -21,7 +21,7 @@ from partita.store.store import Store
 from partita.store.values import KeyRole
 from partita.types.messages import UserMessage
 from tests.server.clients.agents import ApprovalAgent, PausingAgent
-from tests.server.conftest import HERE, says, scripted
+from tests.server.conftest import HERE, scripted, text_part
 from tests.store.empty_store import empty_store
 
 SECRET = "marmalade"
@@ -30,11 +30,11 @@ SECRET = "marmalade"
 ELSEWHERE = ("192.0.2.7", 5000)
 """An address of another machine."""
 
-SAID = {"quick": 10, "asking": 4, "held": 5}
+LOG_ENTRIES = {"quick": 10, "asking": 4, "held": 5}
 """The number of entries in the logs of her runs once they have ended or wait."""
 
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
-WHOSE = {"log_tail": "run IN (SELECT key FROM runs WHERE owner = ?)"}
+OWNER_CONDITIONS = {"log_tail": "run IN (SELECT key FROM runs WHERE owner = ?)"}
 """The condition for rows of an owner, for tables without an owner column."""
 
 Ids = Mapping[str, str]
@@ -51,13 +51,13 @@ class Route(NamedTuple):
 
 
 @dataclass
-class Harbour:
+class MultiTenantServer:
     """An application with keys, and the data of alice in its store."""
 
     app: PartitaApp
     store: Store
     file: Path
-    hers: list[Ids] = field(default_factory=list[Ids])
+    alice_ids: list[Ids] = field(default_factory=list[Ids])
     """The ids of her data, for a run that has ended, one that waits for approval, and an active one."""
 
     async def key(self, resource_id: str | None = None, role: KeyRole = "write") -> str:
@@ -87,32 +87,32 @@ class Harbour:
             for name in [str(row[0]) for row in file.execute(TABLES)]:
                 columns = [str(row[1]) for row in file.execute(f"PRAGMA table_info({name})")]
                 selected = ", ".join(f'"{column}"' for column in columns if column != "lease_expires_at")
-                whose = WHOSE.get(name, "owner = ?" if "owner" in columns else "")
-                if whose and name != "api_keys":
-                    rows = file.execute(f"SELECT {selected} FROM {name} WHERE {whose}", (owner,))
+                condition = OWNER_CONDITIONS.get(name, "owner = ?" if "owner" in columns else "")
+                if condition and name != "api_keys":
+                    rows = file.execute(f"SELECT {selected} FROM {name} WHERE {condition}", (owner,))
                     found[name] = sorted(rows, key=repr)
         return found
 
 
 @asynccontextmanager
-async def harbour(folder: Path, **how: Any) -> AsyncGenerator[Harbour, None]:
-    """A harbour with the data of alice."""
+async def multi_tenant_server(folder: Path, **how: Any) -> AsyncGenerator[MultiTenantServer, None]:
+    """A server with the data of alice."""
     file = folder / "partita.db"
-    held = PausingAgent(scripted([says(f"{SECRET} at work")]), SECRET)
-    agents = {"quick": scripted([says("Forty-one metres.")]), "held": held, "asking": ApprovalAgent()}
+    held = PausingAgent(scripted([text_part(f"{SECRET} at work")]), SECRET)
+    agents = {"quick": scripted([text_part("Forty-one metres.")]), "held": held, "asking": ApprovalAgent()}
     async with open_store(empty_store(folder, file.name)) as store:
         app = asgi(agents, store=store, settings=Settings(**how), keys=True, routes="all")
         async with app.lifespan():
-            place = Harbour(app, store, file)
-            await _settle(place)
-            yield place
+            server = MultiTenantServer(app, store, file)
+            await _create_data(server)
+            yield server
             held.released.set()
 
 
-async def _settle(place: Harbour) -> None:
+async def _create_data(server: MultiTenantServer) -> None:
     """Create the data of alice."""
-    session, store = place.app.opened().session.scoped("alice"), place.store.scoped("alice")
-    agents = place.app.opened().agents
+    session, store = server.app.opened().session.scoped("alice"), server.store.scoped("alice")
+    agents = server.app.opened().agents
     blob = await store.blobs.put(SECRET.encode() * 5, media_type="text/plain")
     digest = blob.url.rpartition(":")[2]
     for agent in ("quick", "asking", "held"):
@@ -122,9 +122,9 @@ async def _settle(place: Harbour) -> None:
         if agent == "quick":
             await session.wait(run.id)
             await store.threads.set_title(thread, f"{SECRET} title")
-        while len(await store.logs.read(run.id)) < SAID[agent]:
+        while len(await store.logs.read(run.id)) < LOG_ENTRIES[agent]:
             await asyncio.sleep(0.005)
-        place.hers.append(
+        server.alice_ids.append(
             {
                 "thread": thread,
                 "question": question,
@@ -139,16 +139,16 @@ async def _settle(place: Harbour) -> None:
         )
 
 
-def nobodys(hers: Ids) -> Ids:
+def unknown_ids(alice_ids: Ids) -> Ids:
     """Ids of the same form that do not exist."""
     return {
-        "thread": hers["thread"][::-1],
-        "question": hers["question"][::-1],
-        "message": hers["message"][::-1],
+        "thread": alice_ids["thread"][::-1],
+        "question": alice_ids["question"][::-1],
+        "message": alice_ids["message"][::-1],
         "answer": new_id(),
         "run": new_id(),
         "other": new_id(),
-        "digest": sha256(hers["digest"].encode()).hexdigest(),
+        "digest": sha256(alice_ids["digest"].encode()).hexdigest(),
         "approval": "a9",
         "call": "c9",
     }
@@ -179,7 +179,7 @@ def _router_in(app: PartitaApp) -> Router:
 
 
 @asynccontextmanager
-async def asking_as(app: Any, key: str = "") -> AsyncGenerator[httpx.AsyncClient, None]:
+async def client_with_key(app: Any, key: str = "") -> AsyncGenerator[httpx.AsyncClient, None]:
     """A client on another machine with a key."""
     transport = httpx.ASGITransport(app=app, client=ELSEWHERE, raise_app_exceptions=False)
     headers = {"authorization": f"Bearer {key}"} if key else {}

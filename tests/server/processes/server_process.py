@@ -17,18 +17,18 @@ LEASE = 15.0
 READY = 30.0
 
 
-async def count(ask: AgentRequest) -> AsyncIterator[str]:
+async def count(request: AgentRequest) -> AsyncIterator[str]:
     """Send the numbers that the last message requests, with a pause in seconds before each: `100 0.01`.
 
     A third word is the number of letters after each number.
     """
-    many, pause, letters = (*ask.text.split(), "0")[:3]
+    many, pause, letters = (*request.text.split(), "0")[:3]
     for number in range(int(many)):
         await asyncio.sleep(float(pause))
         yield f"{number}{'x' * int(letters)} "
 
 
-class Site:
+class ServerProcess:
     """A server process at a port."""
 
     def __init__(self, port: int, process: Forked) -> None:
@@ -51,7 +51,7 @@ class Site:
         await self.process.kill()
 
 
-async def started(url: str, port: int, lease: float = LEASE) -> Site:
+async def start_server(url: str, port: int, lease: float = LEASE) -> ServerProcess:
     """A server on a store that responds to requests."""
     process = Forked(serve, port, url, lease)
     async with asyncio.timeout(READY), httpx.AsyncClient() as client:
@@ -62,13 +62,13 @@ async def started(url: str, port: int, lease: float = LEASE) -> Site:
             except httpx.TransportError:
                 await asyncio.sleep(0.02)
             else:
-                return Site(port, process)
+                return ServerProcess(port, process)
 
 
 @asynccontextmanager
-async def site(url: str, port: int, lease: float = LEASE) -> AsyncGenerator[Site, None]:
+async def server_process(url: str, port: int, lease: float = LEASE) -> AsyncGenerator[ServerProcess, None]:
     """A server that is killed at the end of the block."""
-    running = await started(url, port, lease)
+    running = await start_server(url, port, lease)
     try:
         yield running
     finally:

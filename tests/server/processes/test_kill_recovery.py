@@ -13,8 +13,8 @@ from partita.store.values import RunFilter
 from partita.types.chunks import MessageAbort
 from partita.types.messages import AssistantMessage, text_of
 
-from .readers import Reader
-from .site import site, started
+from .server_process import server_process, start_server
+from .stream_readers import Reader
 
 STREAMS = 100 if "PARTITA_CHAOS" in os.environ else 10
 COUNT = "10000 0.01"
@@ -30,16 +30,16 @@ async def logged(store: Store, chat: str) -> str:
 async def test_what_clients_received_is_stored(url: str, free_port: Callable[[], int]) -> None:
     port = free_port()
     readers = [Reader(port, f"c{number}") for number in range(STREAMS)]
-    async with site(url, port, LEASE) as first:
+    async with server_process(url, port, LEASE) as first:
         reading = asyncio.gather(*(reader.send(COUNT) for reader in readers))
         async with asyncio.timeout(60):
-            await asyncio.gather(*(reader.some(8) for reader in readers))
+            await asyncio.gather(*(reader.wait_for_chunks(8) for reader in readers))
         await first.kill()
         await reading
     async with open_store(url) as store:
         for reader in readers:
             assert (await logged(store, reader.chat)).startswith(reader.text)
-    again = await started(url, port, LEASE)
+    again = await start_server(url, port, LEASE)
     try:
         back = [Reader(port, reader.chat) for reader in readers]
         async with asyncio.timeout(60 + 10 * LEASE):
