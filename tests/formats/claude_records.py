@@ -216,7 +216,7 @@ ANSWERS: dict[str, Callable[[], Session]] = {
     "no message": lambda: without("message", session().piece("m1", text("a"))),
 }
 RESULTS: dict[str, Callable[[], Session]] = {
-    "words": answered,
+    "text": answered,
     "text, and no error": lambda: answered(is_error=False),
     "text, and null": lambda: answered(is_error=None),
     "no content": lambda: answered("absent"),

@@ -98,7 +98,7 @@ def test_usage_is_written_once_with_the_names_of_the_api() -> None:
 
 
 OUTPUTS: dict[str, tuple[ToolOutput, Json, bool]] = {
-    "words": (TextOutput("hot"), "hot", False),
+    "text": (TextOutput("hot"), "hot", False),
     "empty text": (TextOutput(""), "", False),
     "a value": (JsonOutput({"heat": 220}), '{"heat":220}', False),
     "an error": (ErrorTextOutput("burnt"), "burnt", True),

@@ -198,19 +198,19 @@ def changed(session: Session, number: int, **fields: JsonObject | str | None) ->
 
 BROKEN = {
     "a missing parent": changed(Session().turn("one").turn("two"), 2, parentUuid="gone"),
-    "all parents gone": Session().turn("one", "a").turn("two"),
+    "no parents": Session().turn("one", "a").turn("two"),
     "a line that is its own parent": changed(Session().turn("one").turn("two"), 2, parentUuid="u-3"),
     "two lines that are each other's parents": changed(
         changed(Session().turn("one").turn("two"), 2, parentUuid="u-4"), 3, parentUuid="u-3"
     ),
-    "a parent that comes later": changed(Session().turn("one").turn("two"), 0, parentUuid="u-4"),
+    "a parent on a later line": changed(Session().turn("one").turn("two"), 0, parentUuid="u-4"),
     "a parent that is not text": changed(Session().turn("one").turn("two"), 2, parentUuid={"a": "b"}),
 }
 
 
 @each_row("session", BROKEN.values(), ids=BROKEN)
 def test_without_parents_the_order_of_the_file_is_used(session: Session) -> None:
-    if session is BROKEN["all parents gone"]:
+    if session is BROKEN["no parents"]:
         for record in session.records:
             record["parentUuid"] = f"gone-{record['uuid']}"
     reading = read(session)

@@ -103,7 +103,7 @@ NO: Json = "The user doesn't want to proceed with this tool use. The tool use wa
 WHY = f"{NO} To tell you how to proceed, the user said:\nuse the other oven"
 
 ENDINGS: dict[str, tuple[Json, JsonObject, str, ToolOutput]] = {
-    "words": ("warm", {}, "output-available", TextOutput("warm")),
+    "text": ("warm", {}, "output-available", TextOutput("warm")),
     "nothing": ("", {}, "output-available", TextOutput("")),
     "text and a picture": (
         [text("look"), PNG],

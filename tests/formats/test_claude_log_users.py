@@ -131,7 +131,7 @@ def test_a_warm_up_is_hidden() -> None:
 
 
 QUEUED: dict[str, tuple[Json, str, tuple[str, bool]]] = {
-    "words": ("and rolls", "prompt", PROMPT),
+    "text": ("and rolls", "prompt", PROMPT),
     "blocks": ([text("and this"), PNG], "prompt", PROMPT),
     "a task that has ended": (NOTIFICATION, "task-notification", EVENT),
 }
@@ -246,7 +246,7 @@ TITLES: dict[str, tuple[list[tuple[str, JsonObject]], str]] = {
 
 @each_row("first", [True, False], ids=["before the conversation", "after the conversation"])
 @each_row(("records", "title"), TITLES.values(), ids=TITLES)
-def test_where_the_title_comes_from(records: list[tuple[str, JsonObject]], title: str, first: bool) -> None:
+def test_the_source_of_the_title(records: list[tuple[str, JsonObject]], title: str, first: bool) -> None:
     session = Session()
     conversation = Session().prompt("<command-name>/clear</command-name>", uuid="u-0")
     conversation.prompt("Bake bread,\n please", uuid="u-1").answer(text="Yes.", uuid="u-2").turn("Then jam")

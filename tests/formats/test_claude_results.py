@@ -41,7 +41,7 @@ REASON_PREFIX = f"{REJECTED} To tell you how to proceed, the user said:\n"
 MEMORY = "\n\nNote: The user's next message may contain a correction or preference. Listen well."
 
 OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
-    "words": (block(content="three files"), TextOutput("three files")),
+    "text": (block(content="three files"), TextOutput("three files")),
     "text that looks like a number stays text": (block(content="42"), TextOutput("42")),
     "text that looks like an object stays text": (block(content='{"a": 1}'), TextOutput('{"a": 1}')),
     "empty text": (block(content=""), TextOutput("")),

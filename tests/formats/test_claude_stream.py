@@ -98,7 +98,7 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         [message_start("m1"), block_start(0, BAKE), block_stop(0), user_event(tool_result("bake", "done"))],
         [STEP, call_part("bake", DONE)],
     ),
-    "a call whose name comes late": (
+    "a call with a late name": (
         [
             message_start("m1"),
             *streamed_call(0, BAKE | {"name": None}, '{"heat":1}'),
@@ -106,7 +106,7 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         ],
         [STEP, call_part("bake", LOST)],
     ),
-    "a call whose name never comes": (
+    "a call without a name": (
         [message_start("m1"), *streamed_call(0, BAKE | {"name": None}, '{"heat":1}')],
         [STEP, call_part("bake", LOST, "unknown-tool")],
     ),
@@ -265,7 +265,7 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         ],
         [STEP, SEARCHED, SourceUrlPart("search-0", "https://rye.example", "Rye")],
     ),
-    "a result of the API whose call came in an earlier turn": (
+    "a result of the API for a call of an earlier turn": (
         [assistant_event("m1", FOUND)],
         [
             STEP,
@@ -499,7 +499,7 @@ def test_a_streamed_turn_is_emitted_as_it_arrives() -> None:
     ]
 
 
-def test_a_block_ends_when_another_takes_its_place() -> None:
+def test_a_block_ends_when_another_has_its_index() -> None:
     chunks = decode([message_start("m1"), block_start(0, text("")), block_start(0, text(""))], finish=False)
     assert chunks[-3:] == [TextStart("0"), TextEnd("0"), TextStart("1")]
 

@@ -153,12 +153,12 @@ def test_members_beside_a_payload_are_kept_and_not_reported() -> None:
 # Reading back
 
 OUTPUTS: dict[str, ToolOutput] = {
-    "words": TextOutput("warm"),
-    "no words": TextOutput(""),
-    "words that look like an exit code": TextOutput('{"output": "x"}'),
+    "text": TextOutput("warm"),
+    "empty text": TextOutput(""),
+    "text that looks like an exit code": TextOutput('{"output": "x"}'),
     "an error": ErrorTextOutput("no gas"),
     "an error with an exit code": ErrorTextOutput("Exit code: 2\nOutput:\nno gas"),
-    "a refusal in Codex's words": ExecutionDeniedOutput("rejected by user"),
+    "a refusal with the text of Codex": ExecutionDeniedOutput("rejected by user"),
     "a timeout": InterruptedOutput("timeout", "command timed out after 10 s"),
     "an interruption": InterruptedOutput("aborted", "aborted by user after 3 s"),
     "never ended": InterruptedOutput("lost"),
@@ -186,7 +186,7 @@ CHANGED: dict[str, tuple[ToolOutput, ToolOutput, str]] = {
         ExecutionDeniedOutput("rejected by user: no"),
         "",
     ),
-    "an interruption without words": (
+    "an interruption without text": (
         InterruptedOutput("aborted"),
         InterruptedOutput("aborted", "aborted"),
         "",

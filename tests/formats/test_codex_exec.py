@@ -314,11 +314,11 @@ GROWING: dict[str, tuple[list[JsonObject], AssistantPart]] = {
         ],
         TextPart("Beds.", state="done", provider_metadata={"codex": {"phase": "final_answer"}}),
     ),
-    "a text whose end came at once": (
+    "a text that is completed after one delta": (
         [delta("agentMessage/delta", "Be"), server("completed", item("agentMessage", "m", text="Beds."))],
         TextPart("Beds.", state="done"),
     ),
-    "a text that ended otherwise": (
+    "a text that differs from its deltas": (
         [delta("plan/delta", "Be"), server("completed", item("plan", "m", text="Dig."))],
         TextPart("Be", state="done", provider_metadata={"codex": {"final": "Dig."}}),
     ),

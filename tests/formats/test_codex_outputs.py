@@ -44,13 +44,13 @@ OUTPUTS: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
         {"exitCode": 127, "durationSeconds": 0.0, "colour": "red", "outputEncoding": "json"},
     ),
     "other JSON in a string": ('{"output": 1}', TextOutput('{"output": 1}'), {}),
-    "what only begins like JSON": ('{"output": ', TextOutput('{"output": '), {}),
+    "text that only starts like JSON": ('{"output": ', TextOutput('{"output": '), {}),
     "blocks in a string": (
         '[{"type":"text","text":"beds"}]',
         ContentOutput((TextPart("beds"),)),
         {"outputEncoding": "json"},
     ),
-    "what only begins like blocks": ("[{no", TextOutput("[{no"), {}),
+    "text that only starts like blocks": ("[{no", TextOutput("[{no"), {}),
     "a head with a code": (
         PLAIN.format(0),
         TextOutput(PLAIN.format(0)),
@@ -67,7 +67,7 @@ OUTPUTS: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
         ErrorTextOutput(CHUNK.format(-1)),
         {**CHUNK_FIELDS, "exitCode": -1},
     ),
-    "a process that runs on": (
+    "a process that is still running": (
         RUNNING,
         TextOutput(RUNNING),
         {"chunkId": "ab12", "durationSeconds": 10.0, "processId": 42},
@@ -246,7 +246,7 @@ CHANGES: dict[str, tuple[Json, list[JsonObject] | None]] = {
         [{"path": "a", "kind": {"type": "update", "movePath": "b"}, "diff": "+x"}],
         [{"path": "a", "kind": "update", "movedTo": "b", "diff": "+x", "added": 1, "removed": 0}],
     ),
-    "a word": ({"a": "add"}, [{"path": "a", "kind": "add"}]),
+    "a text": ({"a": "add"}, [{"path": "a", "kind": "add"}]),
     "an unknown object": ({"a": 7}, [{"path": "a", "kind": "unknown"}]),
     "not a list": (None, None),
 }

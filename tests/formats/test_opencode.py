@@ -147,7 +147,7 @@ def test_a_document_is_read_like_its_records() -> None:
 # Prompts
 
 PROMPTS: dict[str, tuple[list[JsonObject], Sequence[object], bool]] = {
-    "words": ([text("Go")], [TextPart("Go")], False),
+    "text": ([text("Go")], [TextPart("Go")], False),
     "a picture": (
         [part("file", mime="image/png", filename="x.png", url="data:image/png;base64,AA==")],
         [ImagePart("data:image/png;base64,AA==", "image/png", "x.png")],

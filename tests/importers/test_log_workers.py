@@ -51,7 +51,7 @@ def test_processes_give_the_results_of_reading_in_this_process(tasks: list[Task]
     assert found == again == summary(read_here(tasks))
 
 
-def test_a_process_that_is_killed_costs_one_file(tasks: list[Task]) -> None:
+def test_a_killed_process_loses_one_file(tasks: list[Task]) -> None:
     with Workers(2) as workers:
         items = workers.read(tasks)
         first = next(items)

@@ -111,7 +111,7 @@ BYTES: dict[str, tuple[bytes, Json]] = {
 
 
 @each_row(("data", "value"), BYTES.values(), ids=BYTES)
-def test_bytes_become_what_they_hold(data: bytes, value: Json) -> None:
+def test_bytes_become_their_content(data: bytes, value: Json) -> None:
     assert to_json(data) == value
 
 

@@ -166,7 +166,7 @@ class Session:
         return self.add("progress", parentToolUseID=call, toolUseID=f"{type}-1", data={"type": type, **data})
 
     def turn(self, words: str, answer: str = "Yes.") -> "Session":
-        """A prompt and its answer, nothing special."""
+        """An ordinary prompt and its response."""
         return self.prompt(words).answer(text=answer)
 
     def work(self, words: str, *calls: str) -> "Session":

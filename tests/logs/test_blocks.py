@@ -66,7 +66,7 @@ def test_short_and_empty_logs(tmp_path: Path, pack: Callable[[bytes], bytes]) ->
         assert b"".join(open_log(path)) == text
 
 
-def test_a_large_file_comes_in_blocks(tmp_path: Path) -> None:
+def test_a_large_file_is_read_in_blocks(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"x" * (2 * BLOCK + 5))
     assert [len(block) for block in open_log(path, 2)] == [BLOCK, BLOCK, 3]

@@ -297,7 +297,7 @@ HEADS: dict[str, tuple[JsonObject, bool]] = {
     "a long header": ({"base_instructions": {"text": "Be kind. " * 20_000}}, True),
     "a review": ({"source": {"subagent": "review"}}, False),
     "a session": ({"source": "cli", "parent_thread_id": None}, False),
-    "words about agents": (
+    "text about agents": (
         {"source": "cli", "parent_thread_id": None, "base_instructions": {"text": '"parent_thread_id": "x"'}},
         False,
     ),

@@ -43,7 +43,7 @@ FORMATS: dict[str, tuple[list[Json], str]] = {
         [{"type": "system", "subtype": "init", "session_id": "s", "tools": [], "cwd": "/"}],
         "claude-code-stream",
     ),
-    "an old answer in the stream": (
+    "an old response in the stream": (
         [{"type": "assistant", "message": ANSWER, "session_id": "s"}],
         "claude-code-stream",
     ),
@@ -68,7 +68,7 @@ FORMATS: dict[str, tuple[list[Json], str]] = {
         [{"timestamp": NOON, "ordinal": 0, "type": "session_meta", "payload": {"id": "t"}}],
         "codex-rollout",
     ),
-    "a rollout that begins with news": (
+    "a rollout that starts with an unknown record": (
         [{"timestamp": NOON, "type": "new_record", "payload": {}}],
         "codex-rollout",
     ),
@@ -88,7 +88,7 @@ FORMATS: dict[str, tuple[list[Json], str]] = {
         "gemini-cli",
     ),
     "a rewind of Gemini CLI": ([{"$rewindTo": "m"}], "gemini-cli"),
-    "an answer of Gemini CLI": (
+    "a response of Gemini CLI": (
         [{"id": "m", "timestamp": NOON, "type": "gemini", "content": "x"}],
         "gemini-cli",
     ),
@@ -96,7 +96,7 @@ FORMATS: dict[str, tuple[list[Json], str]] = {
         [{"sessionId": ONE, "projectHash": "h", "messages": []}],
         "gemini-cli",
     ),
-    "a document whose head comes last": (
+    "a document with its header at the end": (
         [{"lastUpdated": NOON, "messages": [{"id": "m", "timestamp": NOON, "type": "user", "content": ""}]}],
         "gemini-cli",
     ),

@@ -52,7 +52,7 @@ KNOWN: dict[str, tuple[str, Shape]] = {
         f".codex/sessions/2026/02/03/{ROLLOUT}.jsonl",
         ("codex", "session", ONE),
     ),
-    "a rollout gone cold": (
+    "a compressed rollout": (
         f".codex/sessions/2026/02/03/{ROLLOUT}.jsonl.zst",
         ("codex", "session", ONE),
     ),
@@ -339,8 +339,8 @@ PIECES = {
     ),
     "a message": (f"{STORAGE}/message/ses_1/msg_1.json", f"{SESSIONS}/ses_1.json"),
     "a part": (f"{STORAGE}/part/msg_1/prt_1.json", f"{SESSIONS}/ses_1.json"),
-    "a part of a message that is gone": (f"{STORAGE}/part/msg_9/prt_1.json", None),
-    "a message of a session that is gone": (f"{STORAGE}/message/ses_9/msg_1.json", None),
+    "a part of a missing message": (f"{STORAGE}/part/msg_9/prt_1.json", None),
+    "a message of a missing session": (f"{STORAGE}/message/ses_9/msg_1.json", None),
     "something else": (".claude/settings.json", None),
 }
 

@@ -123,7 +123,7 @@ FILES: dict[str, tuple[bytes, list[Fields]]] = {
         b'{"a":"cu\n{"b":2}\n',
         [(1, b'{"a":"cu', UNSET, CUT), (2, b'{"b":2}', {"b": 2}, None)],
     ),
-    "nor one where a value may come": (
+    "nor one where a value may follow": (
         b'{"a":[\n{"b":2}\n]}\n',
         [(1, b'{"a":[', UNSET, CUT), (2, b'{"b":2}', {"b": 2}, None), (3, b"]}", UNSET, NOT_JSON)],
     ),

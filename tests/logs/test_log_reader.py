@@ -166,13 +166,13 @@ def peak_of(pieces: Callable[[], Iterator[bytes]]) -> tuple[int, int]:
         tracemalloc.stop()
 
 
-def test_a_long_log_takes_little_memory() -> None:
+def test_a_long_log_uses_little_memory() -> None:
     size, peak = peak_of(lambda: turns(400, 1200))
     assert size > 13_000_000
     assert peak < 6_000_000
 
 
-def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_longer_log_does_not_use_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limits of remembered lines, responses and calls are low here."""
     monkeypatch.setattr(branches, "MAX_LINES", 50)
     monkeypatch.setattr(message_tree, "MAX_LINES", 50)

@@ -279,7 +279,7 @@ def test_a_database_is_not_changed_by_reading(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_database_that_came_into_use_while_it_was_read(tmp_path: Path) -> None:
+def test_a_database_that_is_opened_while_it_is_read(tmp_path: Path) -> None:
     path = in_database(tmp_path)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")

@@ -473,7 +473,7 @@ def chain(*links: tuple[str, str | None]) -> Session:
 
 CHAINS: dict[str, tuple[Session, list[tuple[str, list[int]]]]] = {
     "nothing": (chain(("a", None), ("b", "a"), ("c", "a")), []),
-    "a parent that comes later": (chain(("b", "a"), ("a", None)), []),
+    "a parent on a later line": (chain(("b", "a"), ("a", None)), []),
     "a missing parent": (chain(("a", None), ("b", "gone"), ("c", "gone")), [("missing parent", [2, 3])]),
     "a duplicate": (chain(("a", None), ("b", "a"), ("a", None)), [("duplicate uuid", [3])]),
     "its own parent": (chain(("a", None), ("b", "b")), [("cycle of parents", [2])]),
@@ -584,7 +584,7 @@ def test_a_folder_is_not_a_log(tmp_path: Path) -> None:
 
 FOREIGN: dict[str, bytes] = {
     "binary": bytes(range(256)) * 20,
-    "words": b"Dear diary,\ntoday I baked.\n",
+    "text": b"Dear diary,\ntoday I baked.\n",
     "other JSON": b'{"hello": "world"}\n',
     "a list": b"[1, 2, 3]",
     "deep": b"[" * 5_000,

@@ -245,7 +245,7 @@ UNPRICED: dict[str, tuple[str | None, str | None, Usage]] = {
     "an empty one": ("", None, usage(1, 1)),
     "an unknown model": ("claude-nonsense-9", "anthropic", usage(1, 1)),
     "a name that is not specific": ("opus", "anthropic", usage(1, 1)),
-    "words of the program itself": ("<synthetic>", "anthropic", usage(1, 1)),
+    "a synthetic response": ("<synthetic>", "anthropic", usage(1, 1)),
     "a local model": ("deepseek-chat", "ollama", usage(1, 1)),
     "a model that charges by the hour": ("whisper-1", "openai", usage(1, 1)),
     "a speed without a known price": (SONNET, "anthropic", claude(1, 1, speed="fast")),

@@ -138,7 +138,7 @@ REPAIRABLE: dict[str, tuple[Damage, str, str]] = {
     ),
     "missing index entries": (sql("DELETE FROM search"), "derived", "index entry"),
     "missing titles": (sql("DELETE FROM search"), "titles", "not in the search index"),
-    "labels gone": (sql("DELETE FROM thread_labels"), "labels", "labels"),
+    "missing labels": (sql("DELETE FROM thread_labels"), "labels", "labels"),
     "labels wrong": (sql("UPDATE thread_labels SET value = '1'"), "labels", "labels"),
     "too few messages": (sql("UPDATE threads SET message_count = 1"), "counters", "counts 1 messages"),
     "wrong number of errors": (sql("UPDATE threads SET error_count = 7"), "counters", "7 errors"),
@@ -196,8 +196,16 @@ async def test_damage_that_can_be_repaired(engine: Engine, name: str) -> None:
     assert not any(result.repairable for result in repaired.checks)
 
 
-REPAIRED_EXACTLY = ("flags", "missing part rows", "missing index entries", "labels gone", "too few messages",
-                  "all are active", "references forgotten", "the run has too small a number")  # fmt: skip
+REPAIRED_EXACTLY = (
+    "flags",
+    "missing part rows",
+    "missing index entries",
+    "missing labels",
+    "too few messages",
+    "all are active",
+    "references forgotten",
+    "the run has too small a number",
+)
 
 
 @each_row("name", REPAIRED_EXACTLY)

@@ -117,7 +117,7 @@ EMPTY: dict[str, Callable[[Store], Awaitable[Any]]] = {
     "sources": lambda store: store.sources.list(),
     "parts": lambda store: store.messages.find_parts(),
     "parts of the thread": lambda store: store.messages.find_parts(PartFilter(thread_id="t1")),
-    "words": lambda store: store.search("vault"),
+    "search": lambda store: store.search("vault"),
     "texts of the thread": lambda store: store.search("vault", SearchFilter(thread_id="t1")),
     "abandoned runs": lambda store: store.runs.abandoned(),
     "count": lambda store: store.threads.count(),
