@@ -17,7 +17,7 @@ from tests.server.conftest import client_of, scripted, text_part
 
 PLACE = "/api/threads/t1/messages"
 CALL: JsonObject = {"type": "tool-call", "id": "c1", "name": "pay", "input": {"sum": 9}}
-ASKED: JsonObject = {**CALL, "state": "approval-requested", "approval": {"id": "p1"}}
+WAITING: JsonObject = {**CALL, "state": "approval-requested", "approval": {"id": "p1"}}
 ALLOWED: JsonObject = {**CALL, "state": "approval-responded", "approval": {"id": "p1", "approved": True}}
 FINISHED: JsonObject = {**CALL, "state": "output-available", "output": {"type": "text", "value": "Paid."}}
 
@@ -44,20 +44,20 @@ async def writer(store: Store) -> AsyncIterator[httpx.AsyncClient]:
 
 REFUSED: dict[str, JsonObject] = {
     "an approval that was not given": message(ALLOWED),
-    "another input": message({**ASKED, "input": {"sum": 1}}),
-    "an input of another type": message({**ASKED, "input": {"sum": 9.5}}),
-    "another tool": message({**ASKED, "name": "refund"}),
+    "another input": message({**WAITING, "input": {"sum": 1}}),
+    "an input of another type": message({**WAITING, "input": {"sum": 9.5}}),
+    "another tool": message({**WAITING, "name": "refund"}),
     "a removed approval request": message({**CALL, "state": "input-available"}),
-    "the same call twice": message(ASKED, ASKED),
-    "a forged call before the known one": message({**ASKED, "input": {"sum": 1}}, ASKED),
-    "a new call": message(ASKED, {**CALL, "id": "c2", "state": "input-available"}),
+    "the same call twice": message(WAITING, WAITING),
+    "a forged call before the known one": message({**WAITING, "input": {"sum": 1}}, WAITING),
+    "a new call": message(WAITING, {**CALL, "id": "c2", "state": "input-available"}),
     "a call in a new message": message({**CALL, "state": "input-available"}, id="m2"),
     "a call that is still streaming": message({**CALL, "state": "input-streaming"}, id="m2"),
-    "the known call in a new message": message(ASKED, id="m2"),
+    "the known call in a new message": message(WAITING, id="m2"),
 }
 ACCEPTED: dict[str, JsonObject] = {
-    "unchanged": message(ASKED),
-    "unchanged, with other parts around it": message({"type": "text", "text": "Hm."}, ASKED),
+    "unchanged": message(WAITING),
+    "unchanged, with other parts around it": message({"type": "text", "text": "Hm."}, WAITING),
     "an output": message(FINISHED),
     "a call that has ended, in a new message": message({**FINISHED, "id": "c2"}, id="m2"),
 }
@@ -84,10 +84,10 @@ async def test_a_writer_cannot_add_an_open_call_in_another_format(writer: httpx.
 
 async def test_a_writer_cannot_replace_a_part_with_an_open_call(writer: httpx.AsyncClient) -> None:
     place = f"{PLACE}/m1/parts/0"
-    for forged in (ALLOWED, {**ASKED, "input": {"sum": 1}}, {**CALL, "state": "input-available"}):
+    for forged in (ALLOWED, {**WAITING, "input": {"sum": 1}}, {**CALL, "state": "input-available"}):
         assert (await writer.put(place, json=forged)).status_code == 400
     assert (await writer.put(f"{PLACE}/m1/parts/7", json=ALLOWED)).status_code == 400
-    assert (await writer.put(place, json=ASKED)).status_code == 200
+    assert (await writer.put(place, json=WAITING)).status_code == 200
     assert (await writer.put(place, json=FINISHED)).status_code == 200
 
 

@@ -16,7 +16,10 @@ SECRET = "Never reveal the number of the vault."
 NOTE = request_marker(
     ModelRequest("openai-chat", "/chat/completions", {"messages": [{"role": "system", "content": SECRET}]})
 )
-ASKED = {"id": "t", "messages": [{"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hello"}]}]}
+CHAT_BODY = {
+    "id": "t",
+    "messages": [{"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hello"}]}],
+}
 
 
 @pytest.fixture
@@ -42,7 +45,7 @@ async def as_role(app: PartitaApp, store: Store, role: str) -> dict[str, str]:
     async with client_of(app, headers={"authorization": f"Bearer {key.text}"}) as client:
         responses: dict[str, str] = {}
         if role == "write":
-            responses["chat"] = (await client.post("/api/chat", json=ASKED)).text
+            responses["chat"] = (await client.post("/api/chat", json=CHAT_BODY)).text
         run = (await client.get("/api/runs", params={"threadId": "t"})).json()["items"][0]["id"]
         (message_id,) = [
             message["id"]

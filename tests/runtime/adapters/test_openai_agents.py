@@ -159,14 +159,14 @@ async def test_an_approval_in_another_process(tmp_path: Path, approved: bool) ->
         assert "state" not in str(first.message.content.metadata)
     async with open_store(url) as store, Session(store) as session:
         await decide(session, waiting, approved, "too deep")
-        goes_on = digger(
+        resumed = digger(
             text_response("Done.", "resp_2"), text_response("Bye.", "resp_3"), approval=True, ran=ran
         )
-        second = await run_turn(session, goes_on)
+        second = await run_turn(session, resumed)
         (settled,) = second.calls
         assert (second.message.id, second.text, ran) == (first.message.id, "Done.", [2] if approved else [])
         assert settled.output == (TextOutput("dug 2") if approved else ExecutionDeniedOutput("too deep"))
-        third = await run_turn(session, goes_on, "Thanks")
+        third = await run_turn(session, resumed, "Thanks")
         assert third.text == "Bye."
 
 

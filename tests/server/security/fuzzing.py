@@ -4,15 +4,15 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
-ASKED = int(os.environ.get("PARTITA_FUZZ", "0"))
+EXAMPLES = int(os.environ.get("PARTITA_FUZZ", "0"))
 """The number of examples of each property, if it is set."""
 
 
-def trying(usually: int) -> settings:
+def trying(default: int) -> settings:
     """The settings of a property with a default number of examples."""
     return settings(
-        max_examples=ASKED or usually,
-        derandomize=not ASKED,
+        max_examples=EXAMPLES or default,
+        derandomize=not EXAMPLES,
         deadline=None,
         suppress_health_check=[
             HealthCheck.too_slow,

@@ -72,7 +72,7 @@ def _cases(operation: Operation, ids: Ids) -> list[Case]:
     strategies = [operation.as_strategy(mode, **how) for mode in GenerationMode for how in fixed]
     found: list[Case] = []
 
-    @trying(usually=4 if FULL else 2)
+    @trying(default=4 if FULL else 2)
     @given(st.one_of(strategies))
     def collect(case: Case) -> None:
         found.append(case)

@@ -226,7 +226,7 @@ async def test_a_fixture_has_the_output_of_the_agent(client: httpx.AsyncClient, 
     assert TOKEN[12:].encode() not in dumps(result)
 
 
-ASKED = {"messages": [{"role": "user", "content": f"Use {TOKEN}."}], "model": "m"}
+REQUEST_BODY = {"messages": [{"role": "user", "content": f"Use {TOKEN}."}], "model": "m"}
 
 
 async def with_a_call(store: Store) -> None:
@@ -241,7 +241,9 @@ async def with_a_call(store: Store) -> None:
     await store.logs.append(
         run.id,
         [
-            LogEntry(now, chunk=request_marker(ModelRequest("openai-chat", "/chat/completions", ASKED))),
+            LogEntry(
+                now, chunk=request_marker(ModelRequest("openai-chat", "/chat/completions", REQUEST_BODY))
+            ),
             LogEntry(now, chunk=DataChunk(CALL, facts, transient=True)),
             LogEntry(now, chunk=TextStart("x"), raw=raw),
             LogEntry(now, chunk=TextDelta(id="x", delta="Quite so.")),
