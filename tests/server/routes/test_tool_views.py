@@ -10,7 +10,7 @@ from partita.types.parts import TextOutput
 
 MESSAGES = "/api/threads/t1/messages"
 READ = ToolCallPart(
-    "c1", "Read", "output-available", {"file_path": "/work/a.py"}, output=TextOutput("     1→x = 1")
+    "c1", "Read", "output-available", {"file_path": "/project/a.py"}, output=TextOutput("     1→x = 1")
 )
 VIEW: JsonObject = {
     "kind": "read",
@@ -25,7 +25,7 @@ SENT: JsonObject = {"type": "tool-call", "id": "c", "name": "Read", "state": "in
 
 @pytest.fixture
 async def conversation(store: Store) -> None:
-    await store.threads.create("t1", project="/work")
+    await store.threads.create("t1", project="/project")
     await store.messages.save([AssistantMessage(id="m1", content=[READ])], thread_id="t1")
 
 
@@ -36,8 +36,8 @@ async def test_messages_have_the_views_of_their_calls(client: httpx.AsyncClient,
 
 
 async def test_the_view_of_a_sent_call_is_returned(client: httpx.AsyncClient, conversation: None) -> None:
-    call = {**SENT, "input": {"file_path": "/work/b.py"}}
-    for thread, path in {"t1": "b.py", "t2": "/work/b.py", None: "/work/b.py"}.items():
+    call = {**SENT, "input": {"file_path": "/project/b.py"}}
+    for thread, path in {"t1": "b.py", "t2": "/project/b.py", None: "/project/b.py"}.items():
         reply = await client.post("/api/tool-views", json={"calls": [call], "threadId": thread})
         assert [view["subject"] for view in reply.json()["views"]] == [path], thread
 
