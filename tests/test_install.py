@@ -82,8 +82,9 @@ def test_the_plain_install_is_small() -> None:
 LIGHT = """
 import sys
 before = set(sys.modules)
-import partita.chunks, partita.formats, partita.stream, partita.types
-from partita import get_format
+from partita import chunks, formats, get_format, stream, types
+[getattr(package, name) for package in (chunks, formats, stream, types) for name in dir(package)]
+[format.load for format in formats.all_formats().values()]
 for name in ("ai-sdk-ui-v7", "ai-sdk-model-v7", "anthropic", "openai-chat", "openai-responses", "gemini"):
     content = {"parts": [{"type": "text", "text": "Hi"}]} if "ui" in name else {"content": "Hi"}
     raw = [{"id": "m", "role": "user", **content}]

@@ -131,16 +131,3 @@ def test_importing_the_package_loads_no_heavy_module() -> None:
     code = f"import sys, partita; print([name for name in {HEAVY!r} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
-
-
-def test_types_streams_and_formats_load_only_msgspec() -> None:
-    code = (
-        "import sys, msgspec; before = set(sys.modules)\n"
-        "from partita import formats, stream, types\n"
-        "[getattr(package, name) for package in (types, stream, formats) for name in dir(package)]\n"
-        "[format.load for format in formats.all_formats().values()]\n"
-        "names = {name.partition('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names\n"
-        "print(sorted(names - {'partita', 'typing_extensions'}))"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"
