@@ -28,7 +28,6 @@ Group: TypeAlias = Literal[
     "assistant-ui",
     "openai",
     "ag-ui",
-    "mcp",
     "docs",
     "health",
     "page",
@@ -172,7 +171,6 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "POST /v1/chat/completions": "chat",
     },
     "ag-ui": {"POST /api/ag-ui/{agent_name}": "chat"},
-    "mcp": {"POST /mcp": "logs"},
     "docs": {
         "GET /api/openapi.json": OPEN,
         "GET /api/docs": OPEN,

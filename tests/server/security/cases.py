@@ -116,13 +116,6 @@ MEMORY_OF_MASTRA: Final = {
     ),
 }
 
-MCP_REQUESTS: Final[tuple[tuple[str, Any], ...]] = (
-    ("tools/call", {"name": "read_session", "arguments": {"session": "<thread>"}}),
-    ("tools/call", {"name": "read_tool_output", "arguments": {"session": "<thread>", "call": "<call>"}}),
-    ("tools/call", {"name": "search_sessions", "arguments": {"query": "question", "session": "<thread>"}}),
-    ("resources/read", {"uri": "partita://thread/<thread>"}),
-)
-
 CASES: Final[Mapping[str, tuple[Request, ...]]] = {
     # The chat
     "POST /api/chat": (
@@ -341,10 +334,6 @@ CASES: Final[Mapping[str, tuple[Request, ...]]] = {
     "POST /api/ag-ui/{agent_name}": (
         Request({"threadId": "<thread>", "runId": "r", "messages": [AG_UI_MESSAGE]}),
         Request({"threadId": "<thread>", "runId": "r", "messages": [], "resume": [ALLOWED_IN_AG_UI]}),
-    ),
-    "POST /mcp": tuple(
-        Request({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-        for method, params in MCP_REQUESTS
     ),
     # The server
     "GET /api/openapi.json": PLAIN,

@@ -62,7 +62,7 @@ class Archive:
 
     def __init__(
         self,
-        source: "str | Store | None" = None,
+        url: str | None = None,
         *,
         resource: str | None = None,
         scope: Scope | None = None,
@@ -70,8 +70,8 @@ class Archive:
         zone: tzinfo | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """`source` is a URL, or an open store, which stays open. The default zone is that of this machine."""
-        self._source = source
+        """The default zone is that of this machine."""
+        self._url = url
         self._resource = resource
         self._opening: asyncio.Task[Store] | None = None
         self._redact = redact
@@ -81,10 +81,8 @@ class Archive:
 
     async def store(self) -> "Store":
         """The store, which is opened by the first call. A cancelled call does not stop the opening."""
-        if self._source is not None and not isinstance(self._source, str):
-            return self._source
         if self._opening is None:
-            self._opening = asyncio.create_task(self._open(self._source))
+            self._opening = asyncio.create_task(self._open())
         opening = self._opening
         try:
             store = await asyncio.shield(opening)
@@ -94,18 +92,18 @@ class Archive:
             raise
         return store if self._resource is None else store.scoped(self._resource)
 
-    async def _open(self, url: str | None) -> "Store":
+    async def _open(self) -> "Store":
         from partita.store.connection import open_store
         from partita.store.engines.location import locate
 
-        path = locate(url).path
+        path = locate(self._url).path
         if path is not None and _is_empty(path):
             raise NotFoundError(
                 "there is no archive yet",
                 where=str(path),
                 hint="the user can create one: `partita import` imports the sessions of this machine",
             )
-        return await open_store(url, patience=self._patience)
+        return await open_store(self._url, patience=self._patience)
 
     async def close(self) -> None:
         """Close the store."""

@@ -22,7 +22,6 @@ from . import (
     convert,
     imports,
     inspect,
-    mcp,
     messages,
     raw_messages,
     replay,
@@ -60,7 +59,6 @@ MODULES: Final[Sequence[ModuleType]] = (
     assistant_ui,
     openai,
     ag_ui,
-    mcp,
     openapi,
 )
 
