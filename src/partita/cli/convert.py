@@ -1,18 +1,15 @@
 """`partita convert`: converts messages and lists what the conversion drops."""
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import BinaryIO, Final, get_args
 
 import click
 
 from partita.formats.conversion import convert as convert_payload
-from partita.formats.losses import Loss, Severity
 from partita.formats.model_view import OpenCalls
 from partita.types.json import is_array
 
 from .completion import complete_formats
-from .options import losses_json_option
+from .options import losses_json_option, losses_option
 from .output import print_json, print_json_line, print_losses, print_notice, print_text, write_losses
 from .source import open_source
 
@@ -56,7 +53,7 @@ Examples:
     help="Give every tool call exactly one result, as models require: add a result to calls without one, or"
     " remove them.",
 )
-@click.option("--losses", is_flag=True, help="List on stderr what the conversion drops, one line each.")
+@losses_option
 @losses_json_option
 def convert(
     file: BinaryIO,
@@ -89,17 +86,7 @@ def convert(
         print_json(converted.payload)
     if losses_json is not None:
         write_losses(losses_json, converted.losses)
-    if losses:
-        print_losses(converted.losses)
-    elif converted.losses:
-        print_notice(f"{summarize(converted.losses)} in the conversion; --losses lists them")
-
-
-def summarize(losses: Sequence[Loss]) -> str:
-    """Return how many losses there are of each severity, the worst first."""
-    counted = Counter(loss.severity for loss in losses)
-    severities: tuple[Severity, ...] = get_args(Severity)
-    return ", ".join(f"{counted[one]} {one}" for one in severities if counted[one])
+    print_losses(converted.losses, every=losses)
 
 
 COMMAND = convert

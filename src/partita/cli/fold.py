@@ -15,7 +15,7 @@ from partita.stream.state import Version
 from partita.types.json import Json
 
 from .completion import complete_formats
-from .options import losses_json_option
+from .options import losses_json_option, losses_option
 from .output import print_json, print_losses, print_notice, write_losses
 from .source import Source, open_source
 
@@ -50,7 +50,7 @@ Examples:
     help="The format of the stream. Default: detected.",
 )
 @click.option("--lenient", is_flag=True, help="Skip invalid chunks and report them on stderr.")
-@click.option("--losses", is_flag=True, help="Report on stderr what the output does not contain.")
+@losses_option
 @losses_json_option
 def fold(
     stream: BinaryIO,
@@ -67,7 +67,7 @@ def fold(
     Each message is printed as one JSON document. A stream with several start chunks holds several messages.
     """
     decoder, items = _decoder_for(open_source(stream), source_format)
-    folded = fold_events(decoder, items, lenient=lenient, losses=losses or losses_json is not None)
+    folded = fold_events(decoder, items, lenient=lenient, losses=True)
     dump = get_format(VIEWS[view].format(target_version)).dump
     assert dump is not None, "every view can be written"
     dumped = dump(folded.messages)
@@ -80,8 +80,7 @@ def fold(
     lost = [*folded.losses, *dumped.losses]
     if losses_json is not None:
         write_losses(losses_json, lost)
-    if losses:
-        print_losses(lost)
+    print_losses(lost, every=losses)
 
 
 def _decoder_for(source: Source, name: str | None) -> tuple[Decoder, Iterator[Json]]:

@@ -97,6 +97,11 @@ log_agents_option = click.option(
     help="Only logs of this agent. Repeatable.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
+losses_option = click.option(
+    "--losses",
+    is_flag=True,
+    help="List on stderr everything that the conversion drops, instead of a summary.",
+)
 losses_json_option = click.option(
     "--losses-json",
     metavar="FILE",

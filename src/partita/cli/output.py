@@ -26,6 +26,9 @@ INDENT = 4
 BAR_DELAY = 1.0
 """After how many seconds a progress bar appears."""
 
+REASONS_SHOWN = 4
+"""How many reasons the summary of losses lists."""
+
 
 def echo(
     text: str = "", *, mark: str = "", colour: str | None = None, indent: int = INDENT, err: bool = False
@@ -97,12 +100,39 @@ def print_text(text: str) -> None:
     stdout.write(shown.encode("utf-8", "surrogatepass") + (b"" if shown.endswith("\n") else b"\n"))
 
 
-def print_losses(losses: "Sequence[Loss]") -> None:
-    """Print each loss on a line of stderr, or that there is none."""
-    if not losses:
-        print_notice("nothing was lost")
-    for loss in losses:
-        print_notice(f"{loss.severity} {loss}")
+def print_losses(losses: "Sequence[Loss]", *, every: bool, source: str = "") -> None:
+    """Print a summary of the losses of a conversion on stderr; with `every`, each loss on a line.
+
+    `source` names what was converted, if a command converts several things.
+    """
+    start = f"{source}: " if source else ""
+    if every:
+        for loss in losses:
+            print_notice(f"{start}{loss.severity} {loss}")
+        if not losses:
+            print_notice(f"{start}nothing was lost")
+    elif losses:
+        print_notice(f"{start}{summarize_losses(losses)}; --losses lists all")
+
+
+def summarize_losses(losses: "Sequence[Loss]") -> str:
+    """Return the number of losses, and the most frequent reasons, the worst severity first."""
+    from collections import Counter
+    from typing import get_args
+
+    from partita.formats.losses import Severity
+    from partita.views.text import counted
+
+    worst_first = get_args(Severity)
+    reasons = Counter((worst_first.index(loss.severity), loss.why) for loss in losses)
+    ordered = sorted(reasons.items(), key=lambda item: (item[0][0], -item[1]))
+    listed = [
+        f"{count:,} × {why}" + (f" ({worst_first[severity]})" if severity else "")
+        for (severity, why), count in ordered[:REASONS_SHOWN]
+    ]
+    hidden = sum(count for _, count in ordered[REASONS_SHOWN:])
+    more = [f"{hidden:,} for other reasons"] if hidden else []
+    return f"{counted(len(losses), 'loss', 'losses')}: {', '.join([*listed, *more])}"
 
 
 def write_losses(file: BinaryIO, losses: "Sequence[Loss]") -> None:
