@@ -39,7 +39,13 @@ class Scope(NamedTuple):
 
     def contains(self, thread: Thread) -> bool:
         """Whether a thread can be read."""
-        return self.agent in (None, thread.agent) and self.project in (None, thread.project)
+        if self.agent not in (None, thread.agent):
+            return False
+        if self.project is None:
+            return True
+        from partita.store.projects import is_project
+
+        return is_project(thread.project, self.project)
 
 
 def _narrowed(name: str, fixed: str | None, requested: str | None) -> str | None:

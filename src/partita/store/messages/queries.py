@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 
 from partita.errors import DecodeError, NotFoundError
+from partita.store.projects import matches_project
 from partita.store.schema import MICROSECOND, messages, parts
 from partita.store.schema import threads as thread_table
 from partita.store.sql.pages import (
@@ -353,7 +354,7 @@ def _part_conditions(tx: Transaction, filter: PartFilter) -> list[ColumnElement[
     if filter.agent is not None:
         conditions.append(thread_table.c.agent == filter.agent)
     if filter.project is not None:
-        conditions.append(thread_table.c.project == filter.project)
+        conditions.append(matches_project(tx, thread_table.c.project, filter.project))
     if filter.since is not None:
         conditions.append(messages.c.created_at >= filter.since)
     if filter.until is not None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from partita.store.projects import project_condition
 from partita.store.sql.transaction import Transaction
 from partita.store.values import MESSAGE_FIELDS, SearchField, SearchFilter
 from partita.types.times import in_utc
@@ -145,7 +146,8 @@ def add_filter(tx: Transaction, filter: SearchFilter, conditions: Conditions, *,
     if filter.agent is not None:
         conditions.add("threads.agent = ?", filter.agent)
     if filter.project is not None:
-        conditions.add("threads.project = ?", filter.project)
+        condition, value = project_condition(tx, "threads.project", filter.project)
+        conditions.add(condition, value)
     if filter.roles:
         conditions.add(f"messages.role IN ({', '.join('?' * len(filter.roles))})", *filter.roles)
     if filter.tool is not None:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row
 
+from partita.store.projects import project_condition
 from partita.store.sql.transaction import Transaction
 from partita.store.usage import TOTALS
 from partita.store.values import GroupBy, StatFilter, UsageStat
@@ -125,9 +126,11 @@ def where(
         f"{measure.time} >= ?": None if filter.since is None else tx.instant(in_utc(filter.since, "since")),
         f"{measure.time} < ?": None if filter.until is None else tx.instant(in_utc(filter.until, "until")),
         f"{measure.columns['agent']} = ?": filter.agent,
-        f"{measure.columns['project']} = ?": filter.project,
         f"{measure.columns.get('model')} = ?": filter.model,
     }
+    if filter.project is not None:
+        condition, value = project_condition(tx, measure.columns["project"], filter.project)
+        conditions[condition] = value
     used = {condition: value for condition, value in conditions.items() if value is not None}
     of_thread = (f"t.owner = {measure.main}.owner", f"t.id = {measure.main}.thread_id")
     return " AND ".join([*of_thread, *measure.conditions, *used]), tuple(used.values())

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, select, true
 
+from partita.store.projects import is_project
 from partita.store.schema import threads
 from partita.store.sql.transaction import Transaction
 from partita.store.values import ThreadFilter
@@ -119,8 +120,8 @@ def _tests(filter: ThreadFilter) -> dict[str, _Test]:
     tests: dict[str, _Test] = {}
     if filter.agent is not None:
         tests["agent"] = lambda one: one.agent == filter.agent
-    if filter.project is not None:
-        tests["project"] = lambda one: one.project == filter.project
+    if (named := filter.project) is not None:
+        tests["project"] = lambda one: is_project(one.project, named)
     if filter.has_errors is not None:
         tests["errors"] = lambda one: one.errors is filter.has_errors
     if filter.pinned is not None:

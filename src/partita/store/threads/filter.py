@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, any_, bindparam, exists, func, not_, select, tuple_
 
 from partita.errors import StoreError
+from partita.store.projects import matches_project
 from partita.store.schema import consumptions, messages, parts, thread_labels, threads
 from partita.store.search.index import thread_ids_matching
 from partita.store.sql.texts import storable
@@ -38,7 +39,7 @@ def conditions(tx: Transaction, filter: ThreadFilter) -> list[ColumnElement[bool
     if filter.agent is not None:
         found.append(columns.agent == filter.agent)
     if filter.project is not None:
-        found.append(columns.project == filter.project)
+        found.append(matches_project(tx, columns.project, filter.project))
     if filter.since is not None:
         found.append(columns.updated_at >= filter.since)
     if filter.until is not None:
