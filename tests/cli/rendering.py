@@ -1,6 +1,7 @@
 """Rendering as on a terminal with a given width, without colours."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC
 
 from rich.console import Console, RenderableType
@@ -12,6 +13,11 @@ from partita.types.messages import AssistantMessage, AssistantPart
 
 DEFAULT = ViewContext(agent="claude-code", project="/home/ada/clock", zone=UTC)
 FULL = ViewContext(agent="claude-code", project="/home/ada/clock", zone=UTC, full=True)
+
+
+def numbered(message_id: str, number: int) -> ViewContext:
+    """Return a context in which a message has a number."""
+    return replace(DEFAULT, numbers={message_id: number})
 
 
 def render(*drawings: RenderableType, width: int = 80) -> str:

@@ -152,8 +152,8 @@ def test_convert_detects_and_reports_the_source_format() -> None:
     ]
     assert "ai-sdk-ui-v7" in result.stderr
     assert result.stderr.splitlines()[-1] == (
-        "partita: 3 losses: 1 × the format has no place for it,"
-        " 2 × it gets another id when it is read back (changed); --losses lists all"
+        "partita: 3 losses (1 lost, 2 changed): 2 × it gets another id when it is read back,"
+        " 1 × the format has no place for it; --losses lists all"
     )
 
 

@@ -46,7 +46,7 @@ CASES = {
     "commands": (("thr",), {"threads"}),
     "options": (("threads", "--li"), {"--limit"}),
     "formats": (("convert", "--to", "ai-sdk-ui-v"), {f"ai-sdk-ui-v{n}" for n in (4, 5, 6, 7)}),
-    "aliases of formats": (("show", "last", "--format", "canon"), {"canonical"}),
+    "aliases of formats": (("show", "last", "--to", "canon"), {"canonical"}),
     "agents to import": (("import", "--agent", ""), {"claude-code", "codex", "gemini-cli", "opencode"}),
     "agents to serve": (("serve", "--agent", "cla"), {"claude-code"}),
     "settings": (("config", "get", "serve.p"), {"serve.port"}),

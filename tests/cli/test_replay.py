@@ -84,7 +84,7 @@ def test_replay_in_a_pipe_prints_the_final_messages(store: str) -> None:
         "#1 user · …",
         "  ▌ weather?",
         "",
-        "agent · scripted · 80 in, 4 out",
+        "#2 agent · scripted · 80 in, 4 out",
         "  ∴ I should look it up.",
         "",
         '  ✓ weather  city: "Oslo"',
@@ -199,7 +199,7 @@ def test_fork_copies_a_thread_up_to_a_message(store: str, message: str) -> None:
     result = partita(store, "fork", "moon", message, "--title", "to Mars")
     forked = result.stdout.strip()
     count = 2 if message == "last" else 1
-    assert f"{count} message{'s' if count > 1 else ''}, up to #{count}" in result.stderr
+    assert f"partita: {count} message{'s' if count > 1 else ''}; partita show" in result.stderr
     shown = partita(store, "show", forked, "--no-pager").stdout
     assert shown.startswith(f"to Mars\n{forked}")
 

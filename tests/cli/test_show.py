@@ -118,41 +118,39 @@ def numbers(text: str) -> list[int]:
 
 def test_active_branch_is_shown_without_internal_messages(store: str) -> None:
     shown = show(store, CLOCK)
-    assert numbers(shown) == [1, 2, 3, 5, 6]
-    assert "⑂ 1 other branch here\n  --branch b1  Rather wait.\n#5 user" in shown
+    assert numbers(shown) == [1, 2, 3, 4, 5]
+    assert "⑂ 1 other branch here\n  --branch b1  Rather wait.\n#4 user" in shown
     assert "turn-duration" not in shown
 
 
 def test_other_branch_is_shown_on_request(store: str) -> None:
     shown = show(store, CLOCK, "--branch", "b")
-    assert numbers(shown) == [1, 2, 3, 7]
+    assert numbers(shown) == [1, 2, 3, 4]
     assert "--branch u2  Push it." in shown
     assert "no message 'zz'" in partita(store, "show", CLOCK, "--branch", "zz").stderr
 
 
 def test_internal_messages_are_shown_on_request(store: str) -> None:
     assert '  · 14:02:56  ◆ turn-duration  {"durationMs":41000}' in show(store, CLOCK, "--internal")
+    assert numbers(show(store, CLOCK, "--internal")) == [1, 2, 3, 4, 5]
 
 
 def test_messages_are_shown_from_a_number(store: str) -> None:
-    shown = show(store, CLOCK, "--from", "5")
-    assert numbers(shown) == [5, 6]
+    shown = show(store, CLOCK, "--start", "4")
+    assert numbers(shown) == [4, 5]
     assert "… 3 earlier messages" in shown
 
 
 def test_last_messages_are_shown(store: str) -> None:
-    assert numbers(show(store, CLOCK, "--last", "2")) == [5, 6]
-    assert numbers(show(store, CLOCK, "--last", "99")) == [1, 2, 3, 5, 6]
+    assert numbers(show(store, CLOCK, "--last", "2")) == [4, 5]
+    assert numbers(show(store, CLOCK, "--last", "99")) == [1, 2, 3, 4, 5]
 
 
-def test_number_that_is_not_shown_has_a_hint(store: str) -> None:
-    assert (
-        "message 7 is on another branch: --branch b1" in partita(store, "show", CLOCK, "--from", "7").stderr
-    )
-    assert "message 4 is internal: --internal" in partita(store, "show", CLOCK, "--from", "4").stderr
-    result = partita(store, "show", CLOCK, "--from", "70")
-    assert result.exit_code == 1
-    assert "the last one is 6" in result.stderr
+def test_number_after_the_last_one_is_an_error(store: str) -> None:
+    result = partita(store, "show", CLOCK, "--start", "6")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no message 6 on this branch" in result.stderr
+    assert "the last one is 5" in result.stderr
 
 
 def test_empty_thread_is_shown(store: str) -> None:
@@ -200,7 +198,7 @@ def test_json_contains_large_values(tmp_path: Path) -> None:
 
 
 def test_messages_are_printed_in_another_format(store: str) -> None:
-    result = partita(store, "show", BUILD, "--format", "model")
+    result = partita(store, "show", BUILD, "--to", "model")
     assert loads(result.stdout) == [
         {"role": "user", "content": [{"type": "text", "text": "Why nine minutes?"}]},
         {"role": "assistant", "content": [{"type": "text", "text": "The linker."}]},
@@ -208,16 +206,26 @@ def test_messages_are_printed_in_another_format(store: str) -> None:
 
 
 def test_losses_are_reported(store: str) -> None:
-    result = partita(store, "show", CLOCK, "--format", "ai-sdk-ui-v5")
+    result = partita(store, "show", CLOCK, "--to", "ai-sdk-ui-v5")
     assert result.exit_code == 0
-    assert "partita: lost" in result.stderr
+    assert re.fullmatch(r"partita: \d+ losses.*: \d+ × .*; --losses lists all\n", result.stderr)
+    listed = partita(store, "show", CLOCK, "--to", "ai-sdk-ui-v5", "--losses").stderr.splitlines()
+    assert len(listed) == int(result.stderr.split()[1])
+    assert all(line.startswith("partita: ") for line in listed)
+
+
+@pytest.mark.parametrize(
+    ("target", "start"), [("markdown", "# A conversation\n\n\n## User · "), ("chatml", "<|im_start|>user\n")]
+)
+def test_formats_of_text_are_printed_as_text(store: str, target: str, start: str) -> None:
+    assert show(store, BUILD, "--to", target).startswith(start)
 
 
 @pytest.mark.parametrize(
     ("name", "message"), [("cherry", "can be read but not written"), ("modle", "did you mean 'model'")]
 )
 def test_unwritable_format_is_an_error(store: str, name: str, message: str) -> None:
-    result = partita(store, "show", BUILD, "--format", name)
+    result = partita(store, "show", BUILD, "--to", name)
     assert (result.exit_code, result.stdout) == (1, "")
     assert message in result.stderr
 
@@ -314,7 +322,7 @@ def unsafe(tmp_path: Path) -> str:
     return path
 
 
-@pytest.mark.parametrize("arguments", [[], ["--full"], ["--json"], ["--format", "ui"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [[], ["--full"], ["--json"], ["--to", "ui"]], ids=" ".join)
 def test_terminal_output_is_escaped(unsafe: str, arguments: list[str]) -> None:
     shown = COLOURS.sub("", on_terminal(unsafe, "show", "t", *arguments))
     assert not UNSAFE.search(shown)

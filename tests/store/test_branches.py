@@ -5,6 +5,7 @@ import pytest
 from partita.errors import ConflictError, NotFoundError
 from partita.store.store import Store
 from partita.store.values import MessageFilter
+from partita.types.messages import SystemMessage, UserMessage
 from tests.store.examples import assistant_message, tool_call_message, user_message
 
 
@@ -27,6 +28,14 @@ async def branch(store: Store, thread_id: str, which: str = "active") -> list[st
 async def test_another_response_starts_a_branch(store: Store, thread: str) -> None:
     assert await branch(store, thread) == ["q1", "b1", "r2"]
     assert await branch(store, thread, "all") == ["q1", "a1", "q2", "a2", "b1", "r2"]
+
+
+async def test_messages_are_numbered_by_their_place_on_a_branch(store: Store, thread: str) -> None:
+    event = SystemMessage(id="e1", type="event", content="resumed")
+    hidden = UserMessage(id="h1", content="context", internal=True)
+    await store.messages.save([hidden, event, assistant_message("b3")], thread_id=thread)
+    numbers = await store.messages.numbers(thread)
+    assert numbers == {"q1": 1, "a1": 2, "q2": 3, "a2": 4, "b1": 2, "r2": 3, "b3": 4}
 
 
 async def test_branches_are_switched(store: Store, thread: str) -> None:

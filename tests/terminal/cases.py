@@ -90,7 +90,7 @@ CASES: dict[str, list[Case]] = {
     "show": [
         Case(f"show {THREAD} --no-pager", colours=True),
         Case(f"show {THREAD} --full --internal --no-pager", colours=True),
-        Case(f"show {THREAD} --format ui", json=None, fits=False),
+        Case(f"show {THREAD} --to ui", json=None, fits=False),
         Case(f"show {THREAD} --raw", json=False, fits=False, silent=True),
         Case("show nobody-knows-it", 1, silent=True),
     ],

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from partita.errors import NotFoundError
-from partita.store.values import MessageFilter
 from partita.types.codec import encode
+from partita.views.text import counted
 
 from .blocking import opened_store
 from .completion import complete_threads
@@ -15,7 +15,6 @@ from .output import print_notice
 
 if TYPE_CHECKING:
     from partita.store.store import Store
-    from partita.types.messages import Message
     from partita.types.threads import Thread
 
 
@@ -45,36 +44,33 @@ def fork(
 
     with opened_store(url, resource) as (store, wait):
         found = wait(find_thread(store, thread))
-        last = wait(_find_message(store, found, message))
-        forked = wait(store.threads.fork(found.id, last.id, title=title))
+        forked = wait(store.threads.fork(found.id, wait(_find_message(store, found, message)), title=title))
+        number = len(wait(store.messages.numbers(forked.id)))
     if as_json:
         from .output import print_json_bytes
 
         print_json_bytes(encode(forked))
     else:
         click.echo(forked.id)
-    count = forked.message_count or 0
-    print_notice(
-        f"{count} {'message' if count == 1 else 'messages'}, up to #{last.seq}; partita show {forked.id}"
-    )
+    print_notice(f"{counted(number, 'message')}; partita show {forked.id}")
 
 
-async def _find_message(store: "Store", thread: "Thread", given: str) -> "Message":
-    """Return the message with this number or id, or the last one."""
-    page = await store.messages.list(
-        thread.id, MessageFilter(branch="all", internal=None), limit=None, blobs="reference"
-    )
+async def _find_message(store: "Store", thread: "Thread", given: str) -> str:
+    """Return the id of the message with this number on the active branch or this id, or of the last one."""
     active = await store.messages.list(thread.id, limit=None, blobs="reference")
     if given == "last" and active.items:
-        return active.items[-1]
+        return active.items[-1].id
+    numbers = await store.messages.numbers(thread.id)
     number = given.removeprefix("#")
-    for message in page:
-        if given == message.id or number == str(message.seq):
-            return message
-    raise NotFoundError(
-        f"no message {given!r} in thread {thread.id!r}",
-        hint=f"partita show {thread.id} shows their numbers",
-    )
+    found = next((one.id for one in active if str(numbers.get(one.id)) == number), None)
+    if found is None and await store.messages.get(thread.id, given, blobs="reference") is not None:
+        found = given
+    if found is None:
+        raise NotFoundError(
+            f"no message {given!r} in thread {thread.id!r}",
+            hint=f"partita show {thread.id} shows their numbers",
+        )
+    return found
 
 
 COMMAND = fork

@@ -116,23 +116,21 @@ def print_losses(losses: "Sequence[Loss]", *, every: bool, source: str = "") -> 
 
 
 def summarize_losses(losses: "Sequence[Loss]") -> str:
-    """Return the number of losses, and the most frequent reasons, the worst severity first."""
+    """Return the number of losses by severity, the worst first, and the most frequent reasons."""
     from collections import Counter
     from typing import get_args
 
     from partita.formats.losses import Severity
     from partita.views.text import counted
 
-    worst_first = get_args(Severity)
-    reasons = Counter((worst_first.index(loss.severity), loss.why) for loss in losses)
-    ordered = sorted(reasons.items(), key=lambda item: (item[0][0], -item[1]))
-    listed = [
-        f"{count:,} × {why}" + (f" ({worst_first[severity]})" if severity else "")
-        for (severity, why), count in ordered[:REASONS_SHOWN]
-    ]
-    hidden = sum(count for _, count in ordered[REASONS_SHOWN:])
+    severities = Counter(loss.severity for loss in losses)
+    by_severity = [f"{severities[one]:,} {one}" for one in get_args(Severity) if severities[one]]
+    detail = "" if severities.keys() == {"lost"} else f" ({', '.join(by_severity)})"
+    reasons = Counter(loss.why for loss in losses).most_common()
+    listed = [f"{count:,} × {why}" for why, count in reasons[:REASONS_SHOWN]]
+    hidden = sum(count for _, count in reasons[REASONS_SHOWN:])
     more = [f"{hidden:,} for other reasons"] if hidden else []
-    return f"{counted(len(losses), 'loss', 'losses')}: {', '.join([*listed, *more])}"
+    return f"{counted(len(losses), 'loss', 'losses')}{detail}: {', '.join([*listed, *more])}"
 
 
 def write_losses(file: BinaryIO, losses: "Sequence[Loss]") -> None:

@@ -104,6 +104,7 @@ async def _context(store: "Store", run: "Run", *, full: bool, internal: bool) ->
         internal=internal,
         agent=run.agent,
         project=None if thread is None else thread.project,
+        numbers=await store.messages.numbers(run.thread_id),
         models={run.id: run.model} if run.model else {},
     )
 

@@ -10,7 +10,6 @@ from partita.types.messages import Message
 from partita.types.threads import Thread
 
 from .blocking import Wait
-from .output import print_notice
 from .view.text import one_line
 
 
@@ -19,7 +18,7 @@ class Selection(NamedTuple):
 
     branch: str | None = None  # the beginning of the id of a message on it; `None` for the active branch
     internal: bool = False
-    first: int | None = None  # the number of the first message
+    start: int | None = None  # the number of the first message
     last: int | None = None  # how many, counted from the end
 
 
@@ -29,6 +28,7 @@ class SelectedMessages(NamedTuple):
     thread: Thread
     messages: list[Message]
     others: dict[str, list[Message]]
+    numbers: dict[str, int]  # by message id; internal messages and events have none
     left_out: int  # how many messages of the branch come before
 
 
@@ -39,35 +39,34 @@ def select_messages(store: Store, wait: Wait, thread: Thread, selection: Selecti
             thread.id, MessageFilter(branch="all", internal=None), limit=None, blobs="reference"
         )
     ).items
+    numbers = wait(store.messages.numbers(thread.id))
     tree = MessageTree(every)
     start = None if selection.branch is None else tree.find(selection.branch)
     path = tree.path_to(thread.active_leaf_id) if start is None else tree.branch_through(start)
     visible = {one.id: one for one in every if selection.internal or not one.internal}
     branch = [one for one in path if one.id in visible]
     shown = branch
-    if selection.first is not None:
-        shown = _from_number(selection.first, branch, every)
+    if selection.start is not None:
+        shown = _from_number(selection.start, branch, numbers)
     if selection.last is not None:
-        shown = shown[-selection.last :]
-    return SelectedMessages(thread, shown, tree.other_branches(path, visible), len(branch) - len(shown))
+        shown = _last_numbered(selection.last, shown, numbers)
+    before = sum(one.id in numbers for one in branch) - sum(one.id in numbers for one in shown)
+    return SelectedMessages(thread, shown, tree.other_branches(path, visible), numbers, before)
 
 
-def _from_number(number: int, branch: list[Message], every: Sequence[Message]) -> list[Message]:
-    numbers = {one.seq for one in branch}
-    other = next((one for one in every if one.seq == number and number not in numbers), None)
-    if other is not None:
-        why = (
-            "is internal: --internal"
-            if other.internal
-            else f"is on another branch: --branch {one_line(other.id)}"
-        )
-        print_notice(f"message {number} {why} shows it")
-    shown = [one for one in branch if (one.seq or 0) >= number]
-    if branch and not shown:
-        raise NotFoundError(
-            f"no message {number} or later on this branch", hint=f"the last one is {branch[-1].seq}"
-        )
-    return shown
+def _from_number(number: int, branch: list[Message], numbers: Mapping[str, int]) -> list[Message]:
+    """Return the messages from the one with this number on."""
+    place = next((place for place, one in enumerate(branch) if numbers.get(one.id or "", 0) >= number), None)
+    if place is None and branch:
+        last = max((numbers.get(one.id or "", 0) for one in branch), default=0)
+        raise NotFoundError(f"no message {number} on this branch", hint=f"the last one is {last}")
+    return branch[place:]
+
+
+def _last_numbered(count: int, branch: list[Message], numbers: Mapping[str, int]) -> list[Message]:
+    """Return the last messages, this many of which have a number."""
+    places = [place for place, one in enumerate(branch) if one.id in numbers]
+    return branch[places[-count] :] if count <= len(places) else branch
 
 
 class MessageTree:

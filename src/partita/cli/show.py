@@ -13,6 +13,7 @@ from .options import (
     branch_option,
     full_option,
     internal_option,
+    losses_option,
     pager_option,
     resource_option,
     store_option,
@@ -34,7 +35,7 @@ Examples:
   partita show last                   the newest thread
   partita show 0198a3c2 --full        the beginning of an id; nothing folded
   partita show last --last 5          its last five messages
-  partita show 0198a3c2 --format ui > chat.json
+  partita show 0198a3c2 --to ui > chat.json
   partita show 0198a3c2 --raw | head  the agent's log, byte for byte
 """,
 )
@@ -43,16 +44,17 @@ Examples:
 @full_option
 @branch_option
 @internal_option
-@click.option("--from", "first", metavar="N", type=int, help="Begin with message number N.")
+@click.option("--start", metavar="N", type=click.IntRange(min=1), help="Begin with message number N.")
 @click.option("--last", metavar="N", type=click.IntRange(min=1), help="Only the last N messages.")
 @click.option("--json", "as_json", is_flag=True, help="Print canonical messages as JSON, one per line.")
 @click.option(
-    "--format",
-    "format_name",
-    metavar="NAME",
+    "--to",
+    "target",
+    metavar="FORMAT",
     shell_complete=complete_formats,
-    help="Print the messages in another format, as JSON.",
+    help="Print the messages in another format; `partita formats` lists them.",
 )
+@losses_option
 @click.option("--raw", is_flag=True, help="Print the logs of its runs, byte for byte.")
 @pager_option
 @resource_option
@@ -63,10 +65,11 @@ def show(
     full: bool,
     branch: str | None,
     internal: bool,
-    first: int | None,
+    start: int | None,
     last: int | None,
     as_json: bool,
-    format_name: str | None,
+    target: str | None,
+    losses: bool,
     raw: bool,
     pager: bool,
     resource: str | None,
@@ -76,8 +79,10 @@ def show(
     Long outputs, reasoning and sub-agents are folded; --full shows everything. Escape sequences, control
     characters and characters that change the text direction are never sent to a terminal.
     """
-    if sum((as_json, format_name is not None, raw)) > 1:
-        raise click.UsageError("--json, --format and --raw exclude each other")
+    if sum((as_json, target is not None, raw)) > 1:
+        raise click.UsageError("--json, --to and --raw exclude each other")
+    if losses and target is None:
+        raise click.UsageError("--losses requires --to")
     from .lookup import find_thread
     from .selection import Selection, select_messages
 
@@ -88,15 +93,15 @@ def show(
 
             print_raw(store, wait, found)
             return
-        selected = select_messages(store, wait, found, Selection(branch, internal, first, last))
+        selected = select_messages(store, wait, found, Selection(branch, internal, start, last))
         if as_json:
             from .thread_data import print_messages
 
             print_messages(store, wait, selected)
-        elif format_name is not None:
+        elif target is not None:
             from .thread_data import print_format
 
-            print_format(store, wait, selected, format_name)
+            print_format(store, wait, selected, target, every_loss=losses)
         else:
             _print(store, wait, selected, full=full, internal=internal, pager=pager)
 
@@ -116,6 +121,7 @@ def _print(
         agent=thread.agent,
         project=thread.project,
         blobs=StoredBlobs(store, wait),
+        numbers=selected.numbers,
         models={run.id: run.model for run in runs_of(store, wait, thread.id) if run.model},
         durations=_durations(store, wait, thread.id),
     )

@@ -10,17 +10,15 @@ from partita.store.values import MessageFilter, RunFilter
 from partita.types.codec import encode
 from partita.types.messages import Message
 from partita.types.threads import Run, Thread
-from partita.views.text import counted
 
 from .blocking import Wait
-from .output import print_json_bytes, print_json_line, print_notice
+from .output import print_json, print_json_bytes, print_losses, print_notice, print_text
 from .selection import SelectedMessages
 from .view.text import escaped
 
 MESSAGE_PAGE = 50
 RUN_PAGE = 1000
 RECORD_PAGE = 1000
-LOSSES_SHOWN = 10
 
 
 def print_messages(store: Store, wait: Wait, selected: SelectedMessages) -> None:
@@ -29,16 +27,17 @@ def print_messages(store: Store, wait: Wait, selected: SelectedMessages) -> None
         print_json_bytes(encode(message))
 
 
-def print_format(store: Store, wait: Wait, selected: SelectedMessages, name: str) -> None:
+def print_format(
+    store: Store, wait: Wait, selected: SelectedMessages, name: str, *, every_loss: bool
+) -> None:
     """Print the messages in another format, and the losses on stderr."""
     dump = get_dump(name, hint="`partita formats` lists those that can")
     dumped = dump(list(read_messages(store, wait, selected)))
-    print_json_line(dumped.payload)
-    for loss in dumped.losses[:LOSSES_SHOWN]:
-        print_notice(escaped(f"lost {loss}"))
-    more = len(dumped.losses) - LOSSES_SHOWN
-    if more > 0:
-        print_notice(f"… and {counted(more, 'more loss', 'more losses')}; partita convert --losses lists all")
+    if isinstance(dumped.payload, str):
+        print_text(dumped.payload)
+    else:
+        print_json(dumped.payload)
+    print_losses(dumped.losses, every=every_loss)
 
 
 def read_messages(store: Store, wait: Wait, selected: SelectedMessages) -> Iterator[Message]:

@@ -92,7 +92,7 @@ def test_other_branches_are_listed_where_they_start() -> None:
     others: list[Message] = [
         UserMessage(id=f"b{number}", content=f"Or else {number}.") for number in range(5)
     ]
-    shown = show([UserMessage(id="u", content="Push it.", seq=5)], {"u": others})
+    shown = show([UserMessage(id="u", content="Push it.")], {"u": others})
     assert (
         """\
 ⑂ 5 other branches here
@@ -100,7 +100,7 @@ def test_other_branches_are_listed_where_they_start() -> None:
   --branch b1  Or else 1.
   --branch b2  Or else 2.
   … and 2 more
-#5 user
+user
   ▌ Push it.
 """
         in shown

@@ -36,7 +36,7 @@ from partita.types.parts import (
 )
 from partita.types.usage import Usage
 from partita.types.value import Extra
-from tests.cli.rendering import DEFAULT, FULL, render, render_blocks, render_part
+from tests.cli.rendering import DEFAULT, FULL, numbered, render, render_blocks, render_part
 from tests.cli.sample_threads import AGENT, REASON, START, at, call
 from tests.tables import each_row
 
@@ -165,7 +165,7 @@ def test_result_in_a_tool_message_names_its_tool() -> None:
         ToolResultPart(id="d", name="measure", output=ErrorTextOutput("too dark")),
     ]
     assert (
-        render(*draw_message(ToolMessage(id="t", content=parts, seq=3), DEFAULT, None))
+        render(*draw_message(ToolMessage(id="t", content=parts), numbered("t", 3), None))
         == """\
 #3 tool
   ✓ result of measure
@@ -195,8 +195,8 @@ def test_header_contains_agent_time_model_and_tokens() -> None:
         usage=Usage(input_tokens=12_480, output_tokens=860),
         metadata={"acme": {"model": "sonata-2"}},
     )
-    message = AssistantMessage(id="m", content=content, created_at=at(4), seq=7, internal=True)
-    assert str(header(message, DEFAULT, START)) == (
+    message = AssistantMessage(id="m", content=content, created_at=at(4), internal=True)
+    assert str(header(message, numbered("m", 7), START)) == (
         "#7 claude-code · 14:02:15 · sonata-2 · 12.5k in, 860 out · internal"
     )
 

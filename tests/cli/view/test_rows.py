@@ -12,9 +12,9 @@ from tests.tables import each_row
 WORDS = st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=200)
 
 
-@given(WORDS, st.integers(20, 60), st.booleans(), st.sampled_from(["", "12 + ", "│ "]))
-def test_no_line_is_wider_than_the_terminal(text: str, width: int, prose: bool, prefix: str) -> None:
-    shown = render(Rows([Row(text, prefix=prefix, prose=prose)]), width=width)
+@given(WORDS, st.integers(20, 60), st.sampled_from(["", "12 + ", "│ "]))
+def test_no_line_is_wider_than_the_terminal(text: str, width: int, prefix: str) -> None:
+    shown = render(Rows([Row(text, prefix=prefix)]), width=width)
     assert all(cell_len(line) <= width for line in shown.split("\n"))
 
 
@@ -29,10 +29,17 @@ def test_prefix_is_on_the_first_line_only() -> None:
     assert render(Rows([Row("x" * 30, prefix="12 + ")]), width=25) == f"12 + {'x' * 20}\n     {'x' * 10}\n"
 
 
-def test_prose_is_wrapped_between_words() -> None:
-    assert (
-        render(Rows([Row("one two three four five", prose=True)]), width=20) == "one two three four\nfive\n"
-    )
+@each_row(
+    ("text", "shown"),
+    [
+        ("one two three four five", ["one two three four", "five"]),
+        ("    indented code that is wrapped", ["    indented code", "that is wrapped"]),
+        (f"a {'x' * 25} b", [f"a {'x' * 18}", f"{'x' * 7} b"]),
+        ("eins zwei 三四五六七八九 十", ["eins zwei", "三四五六七八九 十"]),
+    ],
+)
+def test_lines_are_wrapped_between_words(text: str, shown: list[str]) -> None:
+    assert render(Rows([Row(text)]), width=20).splitlines() == shown
 
 
 def test_row_can_be_cut_at_the_width() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import click
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.style import Style
@@ -22,13 +22,12 @@ NARROWEST = 16
 
 
 class Row(NamedTuple):
-    """A line of text with a prefix, each with its style. It is wrapped at the width."""
+    """A line of text with a prefix, each with its style. It is wrapped between words."""
 
     text: str
     style: str = ""
     prefix: str = ""
     prefix_style: str = "dim"
-    prose: bool = False  # wrap between words
     cut: bool = False  # cut with `…` instead of wrapping
 
 
@@ -43,7 +42,7 @@ class Rows:
             style, prefix_style = console.get_style(row.style), console.get_style(row.prefix_style)
             indent = cell_len(row.prefix)
             room = max(options.max_width - indent, NARROWEST)
-            pieces = _pieces(row.text, room, prose=row.prose)
+            pieces = _pieces(row.text, room)
             for number, piece in enumerate([_cut(pieces)] if row.cut else pieces):
                 if indent:
                     yield Segment(" " * indent if number else row.prefix, prefix_style)
@@ -51,28 +50,50 @@ class Rows:
                 yield Segment.line()
 
 
-def _pieces(text: str, room: int, *, prose: bool) -> Sequence[str]:
+def _pieces(text: str, room: int) -> Sequence[str]:
+    """Wrap a line at blanks; words that are longer than a line are split."""
     if len(text) <= room and (text.isascii() or cell_len(text) <= room):
         return (text,)
-    if prose:
-        return _wrap_words(text, room)
+    pieces: list[str] = []
+    start = 0
+    while True:
+        end = _fitting(text, start, room)
+        if end == len(text):
+            return [*pieces, text[start:]]
+        blank = text.rfind(" ", start, end + 1)
+        if (
+            blank > start
+            and text[start:blank].strip()
+            and _fitting(text, blank + 1, room) >= _word_end(text, blank + 1)
+        ):
+            end = blank
+        pieces.append(text[start:end].rstrip(" "))
+        start = end
+        while text[start : start + 1] == " ":
+            start += 1
+        if start == len(text):
+            return pieces
+
+
+def _fitting(text: str, start: int, room: int) -> int:
+    """Return the end of the part of a text that fits, at least one character."""
     if text.isascii():
-        return [text[start : start + room] for start in range(0, len(text), room)]
-    return chop_cells(text, room) or ("",)
+        return min(start + room, len(text))
+    width = 0
+    for place in range(start, len(text)):
+        width += cell_len(text[place])
+        if width > room:
+            return max(place, start + 1)
+    return len(text)
+
+
+def _word_end(text: str, start: int) -> int:
+    end = text.find(" ", start)
+    return len(text) if end < 0 else end
 
 
 def _cut(pieces: Sequence[str]) -> str:
     return pieces[0] if len(pieces) == 1 else f"{pieces[0][:-1]}…"
-
-
-def _wrap_words(text: str, room: int) -> list[str]:
-    lines: list[str] = []
-    for word in text.split(" "):
-        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= room:
-            lines[-1] += f" {word}"
-        else:
-            lines.extend(_pieces(word, room, prose=False))
-    return lines
 
 
 class Beside:

@@ -59,6 +59,7 @@ class ViewContext:
     project: str | None = None
     zone: tzinfo | None = None  # for times; `None` for local time
     blobs: Blobs = field(default_factory=NoBlobs)
+    numbers: Mapping[str, int] = field(default_factory=dict[str, int])  # by message id
     models: Mapping[str, str] = field(default_factory=dict[str, str])  # by run id
     durations: Mapping[str, timedelta] = field(default_factory=dict[str, timedelta])  # by call id
 

@@ -44,8 +44,9 @@ def header(message: Message, context: ViewContext, before: datetime | None, name
     role = str(message.__struct_config__.tag)
     speaker = name or (context.agent if role == "assistant" else None) or role
     text = Text()
-    if message.seq is not None:
-        text.append(f"#{message.seq} ", "dim")
+    number = context.numbers.get(message.id) if message.id is not None else None
+    if number is not None:
+        text.append(f"#{number} ", "dim")
     text.append(one_line(speaker, 40), STYLES[role])
     details = [
         clock(message.created_at, before, context.zone) if message.created_at else "",

@@ -39,7 +39,7 @@ def draw_totals(stat: UsageStat) -> Rows:
     lines = [Row(" · ".join(work), "bold")]
     if stat.tool_calls:
         details = f" ({', '.join(failures)})" if failures else ""
-        lines.append(Row(f"{stat.tool_calls:,}{details}", prefix="calls   ", prose=True))
+        lines.append(Row(f"{stat.tool_calls:,}{details}", prefix="calls   "))
     if stat.responses:
         cache = [f"{percent(stat.cached_input_tokens, stat.input_tokens)} from cache"]
         if stat.cache_write_tokens:
@@ -48,8 +48,8 @@ def draw_totals(stat: UsageStat) -> Rows:
         tokens = (
             f"{short(stat.input_tokens)} in ({', '.join(cache)}) · {short(stat.output_tokens)} out{reasoning}"
         )
-        lines.append(Row(tokens, prefix="tokens  ", prose=True))
-        lines.append(Row(f"{money(stat.cost)}, {ESTIMATED}", prefix="cost    ", prose=True))
+        lines.append(Row(tokens, prefix="tokens  "))
+        lines.append(Row(f"{money(stat.cost)}, {ESTIMATED}", prefix="cost    "))
     return Rows(lines)
 
 
@@ -61,7 +61,7 @@ def draw_unpriced(models: Sequence[UsageStat]) -> Rows | None:
     names = ", ".join(f"{_name('model', stat.key[0])} ({short(stat.unpriced)})" for stat in unpriced)
     responses = counted(sum(stat.unpriced for stat in unpriced), "response")
     text = f"{responses} without a price, not included in the cost: {names}"
-    return Rows([Row(text, "yellow", prose=True)])
+    return Rows([Row(text, "yellow")])
 
 
 @dataclass(frozen=True, slots=True)

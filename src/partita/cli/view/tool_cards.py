@@ -193,7 +193,7 @@ def _line_number(match: Match, path: str) -> str:
 def _todos(call: Call, view: TodoView) -> Card:
     """A to-do list with check boxes, and how many are done."""
     rows = [
-        Row(one_line(todo.text), style, f"{box} ", style, prose=True)
+        Row(one_line(todo.text), style, f"{box} ", style)
         for todo in view.todos
         for box, style in [BOXES[todo.status]]
     ]
@@ -207,10 +207,10 @@ def _question(question: Question) -> list[Row]:
         f"{choice.label}: {choice.description}" if choice.description else choice.label
         for choice in question.choices
     ]
-    answer = [Row(one_line(question.answer, 400), "green", "→ ", "green", prose=True)]
+    answer = [Row(one_line(question.answer, 400), "green", "→ ", "green")]
     return [
-        Row(one_line(question.text), "bold", prose=True),
-        *(Row(one_line(choice), prefix="- ", prose=True) for choice in choices),
+        Row(one_line(question.text), "bold"),
+        *(Row(one_line(choice), prefix="- ") for choice in choices),
         *(answer if question.answer else []),
     ]
 
@@ -221,7 +221,7 @@ def _fetch(call: Call, view: FetchView) -> Card:
     return Card(
         card_title("fetch", view.url),
         [
-            *([Rows([Row(one_line(view.prompt, 300), "dim", prose=True)])] if view.prompt else []),
+            *([Rows([Row(one_line(view.prompt, 300), "dim")])] if view.prompt else []),
             *body,
             Rows(value_rows(call)),
             *errors(call),

@@ -24,6 +24,7 @@ class Messages(Namespace):
     get = reads(queries.get)
     get_many = reads(queries.get_many)
     list = reads(queries.list_messages)
+    numbers = reads(queries.numbers)
     around = reads(queries.around)
     page = reads(queries.numbered_page)
     find_parts = reads(queries.find_parts)

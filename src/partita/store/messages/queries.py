@@ -158,6 +158,40 @@ def _conditions(filter: MessageFilter) -> list[ColumnElement[bool]]:
     return conditions
 
 
+_TREE = Statement(
+    select(messages.c.id, messages.c.parent_id, messages.c.internal, messages.c.type)
+    .where(messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread"))
+    .order_by(messages.c.seq)
+)
+
+
+def numbers(tx: Transaction, thread_id: str) -> dict[str, int]:
+    """The numbers of the messages of a thread, by id, as people see them: 1 is the first one of a branch.
+
+    Internal messages and events have none. On the active branch, the last number is the count of messages.
+    """
+    thread = threads.find(tx, thread_id)
+    tree = {row.id: row for row in _TREE.rows(tx, of_owner=thread.owner, of_thread=thread.id)}
+    counts: dict[str | None, int] = {None: 0}  # how many numbered messages a path has
+    for message_id in tree:
+        path: list[str] = []
+        at: str | None = message_id
+        while at is not None and at not in counts:
+            counts[at] = 0  # ends a cycle
+            path.append(at)
+            parent: str | None = tree[at].parent_id
+            at = parent if parent in tree else None
+        before = counts[at]
+        for one in reversed(path):
+            before += _is_numbered(tree[one])
+            counts[one] = before
+    return {row.id: counts[row.id] for row in tree.values() if _is_numbered(row)}
+
+
+def _is_numbered(row: Row[Any]) -> bool:
+    return not row.internal and row.type != "event"
+
+
 def around(
     tx: Transaction,
     thread_id: str,
