@@ -20,8 +20,13 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from docs.generator.pages import PAGES, fill_formats
 
 ROOT = Path(__file__).parents[2]
-OUTSIDE = {"CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"}
-"""Files outside of `docs` that are pages of the site."""
+OUTSIDE = {
+    "CHANGELOG.md": "changes.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "policy.md",
+    "llms.txt": "llms.txt",
+}
+"""Files outside of `docs` that the site contains."""
 
 HOME = {"README.md": "index.md"}
 

@@ -11,8 +11,14 @@ from tests.tables import each_row
 
 from .blocks import ROOT, pages
 
-WRITTEN = [*pages(), ROOT / "CONTRIBUTING.md"]
+WRITTEN = [*pages(), *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "llms.txt"))]
 DOCS = ROOT / "docs"
+REPOSITORY = "https://github.com/partita-dev/partita"
+OURS = re.compile(
+    rf"({REPOSITORY}/(?:blob|raw)/main/|https://raw\.githubusercontent\.com/partita-dev/partita/main/)"
+    r"([^)\s\"#]+)(?:#([^)\s\"]*))?"
+)
+"""Absolute addresses of files of this repository, which also work on a package index."""
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ +(.*?) *(?:\{.*\})?$", re.MULTILINE)
 FENCED = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.MULTILINE | re.DOTALL)
@@ -47,12 +53,26 @@ def broken_links(page: Path, text: str) -> list[str]:
         exists = target.exists() or (name in PAGES and page.is_relative_to(DOCS))
         if not exists or (anchor and is_page and anchor not in anchors(name)):
             broken.append(f"{path}#{anchor}" if anchor else path)
+    for _, path, anchor in OURS.findall(text):
+        if not (ROOT / path).exists() or (
+            anchor and anchor not in anchors(os.path.relpath(ROOT / path, DOCS))
+        ):
+            broken.append(f"{path}#{anchor}" if anchor else path)
     return broken
 
 
 @each_row("page", WRITTEN, ids=name_of)
 def test_links_are_not_broken(page: Path) -> None:
     assert broken_links(page, page.read_text("utf-8")) == []
+
+
+@each_row("page", [ROOT / "README.md", ROOT / "llms.txt"], ids=name_of)
+def test_links_also_work_outside_of_the_repository(page: Path) -> None:
+    """A package index shows the README, and resolves no relative link or picture."""
+    text = FENCED.sub("", page.read_text("utf-8"))
+    assert LINK.findall(text) == []
+    pictures = re.findall(r'(?:src|srcset)="([^"]+)"', text)
+    assert [one for one in pictures if not one.startswith("https://")] == []
 
 
 @each_row("page", WRITTEN, ids=name_of)
