@@ -32,7 +32,7 @@ def test_table_in_a_pipe_has_whole_ids(store: str) -> None:
         result.stdout
         == f"""\
 id                                    title                     agent        project          msgs     last
-{CLOCK}  Fix the flaky clock test  claude-code  /home/ada/clock     7  ✗  3 h ago
+{CLOCK}  Fix the flaky clock test  claude-code  /home/ada/clock     5  ✗  3 h ago
 {BUILD}  The build is slow         codex        /srv/build          2     6 h ago
 {OTHER}  (no title)                codex                            0     9 h ago
 """

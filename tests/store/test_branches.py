@@ -3,6 +3,7 @@
 import pytest
 
 from partita.errors import ConflictError, NotFoundError
+from partita.store.doctor.doctor import check_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter
 from partita.types.messages import SystemMessage, UserMessage
@@ -50,6 +51,35 @@ async def test_branches_are_switched(store: Store, thread: str) -> None:
         await store.threads.switch_branch(thread, "unknown")
 
 
+async def test_a_thread_counts_the_visible_messages_of_its_active_branch(store: Store, thread: str) -> None:
+    async def count() -> int | None:
+        found = await store.threads.get(thread)
+        assert found is not None
+        shown = await store.messages.list(thread, limit=None)
+        assert found.message_count == len(shown)
+        assert (await check_store(store, full=True)).healthy
+        return found.message_count
+
+    assert await count() == 3
+    await store.messages.save([user_message("note", internal=True), user_message("r3")], thread_id=thread)
+    assert await count() == 4
+    await store.messages.save([user_message("r3", internal=True)], thread_id=thread)
+    assert await count() == 3
+    await store.messages.save([user_message("note")], thread_id=thread)
+    assert await count() == 4
+    await store.threads.switch_branch(thread, "a1")
+    assert await count() == 4
+    await store.messages.save([user_message("r2", internal=True)], thread_id=thread)  # of another branch
+    assert await count() == 4
+    await store.messages.delete(thread, ["a2", "b1"])
+    assert await count() == 3
+    await store.messages.edit(thread, user_message("q1", "How deep?"))
+    assert await count() == 1
+    await store.write(lambda tx: tx.sql("UPDATE threads SET message_count = 9"))
+    await store.rebuild()
+    assert await count() == 1
+
+
 async def test_the_first_message_can_be_edited(store: Store, thread: str) -> None:
     await store.messages.save(
         [user_message("q1-edited", parent_id=""), assistant_message("c1")], thread_id=thread
@@ -91,7 +121,7 @@ async def test_after_deleting_the_leaf_its_parent_is_the_leaf(store: Store, thre
 async def test_a_clone_is_a_complete_and_independent_copy(store: Store, thread: str) -> None:
     await store.messages.save([tool_call_message("big", output="x" * 100_000)], thread_id=thread)
     copy = await store.threads.clone(thread, title="Copy")
-    assert (copy.title, copy.metadata, copy.message_count) == ("Copy", {"clone": {"threadId": "t1"}}, 7)
+    assert (copy.title, copy.metadata, copy.message_count) == ("Copy", {"clone": {"threadId": "t1"}}, 4)
     assert await branch(store, copy.id) == await branch(store, thread)
     assert await branch(store, copy.id, "all") == await branch(store, thread, "all")
     await store.threads.delete(thread)

@@ -150,9 +150,12 @@ async def set_version(url: str, version: str) -> None:
 
 async def test_a_file_with_schema_0007_is_upgraded(tmp_path: Path) -> None:
     path = old_file(tmp_path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE messages SET internal = 1 WHERE id = 'm1'")  # it still counts
     before = rows_of(path)
     async with open_store(path) as store:
-        assert [text_of(one) for one in await store.messages.list("t1")] == ["How tall?", "Thirty metres."]
+        assert [text_of(one) for one in await store.messages.list("t1")] == ["Thirty metres."]
+        assert [one.message_count for one in await store.threads.list()] == [1]
         assert [hit.message_id for hit in await store.search("metres")] == ["m2"]
         assert [key.role for key in await store.keys.list()] == ["chat"]
         logs = {run: await store.logs.read(run) for run in ("r1", "r2", "r3", "r4")}

@@ -229,7 +229,7 @@ async def test_a_thread_that_is_created_again_has_its_messages(filled: Store) ->
     assert (await filled.messages.list("t1")).items == before.items
     thread = await filled.threads.get("t1")
     assert thread is not None
-    assert (thread.message_count, thread.active_leaf_id, thread.title) == (6, "m6", None)
+    assert (thread.message_count, thread.active_leaf_id, thread.title) == (len(before.items), "m6", None)
     await filled.messages.save([user_message("m7")], thread_id="t1")
 
 

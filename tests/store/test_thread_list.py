@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from partita.errors import NotFoundError
 from partita.store import changes
 from partita.store.store import Store
 from partita.store.threads import facets
@@ -97,6 +98,13 @@ async def test_the_fields_of_a_summary(harbour: Store) -> None:
     assert (old.errors, old.pinned) == (1, False)
     assert [one.preview for one in (new, week)] == [None, "About week?"]
     assert [one.run_status for one in (new, week, month, old)] == [None] * 4
+
+
+async def test_the_summary_of_one_thread_is_that_of_the_list(harbour: Store) -> None:
+    for listed in await harbour.threads.summaries():
+        assert await harbour.threads.summary(listed.thread.id) == listed
+    with pytest.raises(NotFoundError, match="no thread 'none'"):
+        await harbour.threads.summary("none")
 
 
 async def test_pages_of_summaries_continue_at_their_end(harbour: Store) -> None:

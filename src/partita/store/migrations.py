@@ -18,7 +18,7 @@ from partita.private_files import create_file
 from partita.version import __version__
 
 from .engines.driver_errors import driver_error, is_conflict, is_gone
-from .schema import SQLITE_LOG, create_statements, split_statements
+from .schema import COUNT_MESSAGES, SQLITE_LOG, create_statements, split_statements
 
 
 class Step(NamedTuple):
@@ -57,7 +57,14 @@ def without_links(dialect: str) -> Iterator[str]:
         yield from split_statements(SQLITE_LOG)
 
 
-CURRENT: Final = Schema(create_statements, "0007", (Step("0008", without_links),))
+def with_visible_counts(dialect: str) -> Iterator[str]:
+    """0009: a thread counts the messages of its active branch that are not internal."""
+    yield COUNT_MESSAGES
+
+
+CURRENT: Final = Schema(
+    create_statements, "0007", (Step("0008", without_links), Step("0009", with_visible_counts))
+)
 
 HEAD: Final = CURRENT.revision
 

@@ -63,18 +63,17 @@ def rebuild_threads(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
 
 
 def recount(tx: Transaction, thread: Row[Any]) -> None:
-    """Count the messages and errors of a thread. Its next `seq` is above all that exist."""
+    """Count the visible messages and the errors of a thread. Its next `seq` is above all that exist."""
     of_thread = (messages.c.owner == thread.owner, messages.c.thread_id == thread.id)
-    counted = tx.run(
-        select(func.count().label("total"), func.max(messages.c.seq).label("last")).where(*of_thread)
-    ).one()
-    errors = tx.run(select(func.count()).where(*of_thread, messages.c.has_errors)).scalar_one()
+    count, visible = func.count(), (messages.c.active, messages.c.internal.is_(False))
+    last = tx.run(select(func.max(messages.c.seq)).where(*of_thread)).scalar()
+    errors = tx.run(select(count).where(*of_thread, messages.c.has_errors)).scalar_one()
     tx.run(
         update(thread_table)
         .where(thread_table.c.owner == thread.owner, thread_table.c.id == thread.id)
         .values(
-            message_count=counted.total,
+            message_count=tx.run(select(count).where(*of_thread, *visible)).scalar_one(),
             error_count=errors,
-            next_seq=max(thread.next_seq, (counted.last or 0) + 1),
+            next_seq=max(thread.next_seq, (last or 0) + 1),
         )
     )

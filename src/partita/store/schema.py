@@ -38,8 +38,8 @@ CREATE TABLE threads (
     project TEXT,
     active_leaf_id TEXT,
     next_seq BIGINT NOT NULL,
-    message_count INTEGER NOT NULL,
-    error_count INTEGER NOT NULL,
+    message_count INTEGER NOT NULL,  -- derived: messages of the active branch that are not internal
+    error_count INTEGER NOT NULL,  -- derived: messages with errors
     extra TEXT,  -- JSON: members of the thread that have no column
     created_at {instant} NOT NULL DEFAULT {now},
     updated_at {instant} NOT NULL DEFAULT {now},  -- of its newest message
@@ -470,6 +470,15 @@ SELECT owner, thread_id, seq, id, role, type, partita_jsonb(content) AS content,
 FROM messages;
 CREATE INDEX messages_by_content ON messages USING gin (partita_jsonb(content) jsonb_path_ops);
 """
+
+
+COUNT_MESSAGES: Final = """
+UPDATE threads SET message_count = (
+    SELECT count(*) FROM messages m
+    WHERE m.owner = threads.owner AND m.thread_id = threads.id AND m.active AND NOT m.internal
+)
+"""
+"""Compute `message_count` of threads: the messages of the active branch that are not internal."""
 
 
 def create_statements(dialect: str) -> Iterator[str]:

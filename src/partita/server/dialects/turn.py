@@ -378,7 +378,7 @@ class _HistoryStart:
             if isinstance(read, AssistantMessage):
                 check_seed(read, message.where, self._caller.principal)
             new.insert(0, read)
-        if thread is not None and thread.message_count:
+        if thread is not None and thread.active_leaf_id is not None:  # it has messages
             self._parent_id = ""
         if self._parent_id is not None and any(isinstance(one, AssistantMessage) for one in new):
             raise ConflictError(

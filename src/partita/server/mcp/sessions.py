@@ -205,7 +205,7 @@ class ReadResult(Result, kw_only=True):
     project: str | None = None
     began: str | None = None
     messages: list[SessionMessage]
-    total: int = 0  # messages in the session, on all its branches
+    total: int = 0  # messages of the session
     earlier_before: int | None = None  # give as `before`, to read earlier messages
     next_from: int | None = None  # give as `from`, to read on
     note: str | None = None

@@ -277,7 +277,7 @@ def _thread_row(
         "id": required(thread.id, "thread id"),
         "active_leaf_id": slots[-1].message.id if slots else None,
         "next_seq": len(slots) + 1,
-        "message_count": len(slots),
+        "message_count": sum(not slot.message.internal for slot in slots),
         "error_count": sum(slot.prepared.derived.has_errors for slot in slots),
         "created_at": tx.instant(created),
         "updated_at": tx.instant(thread.updated_at or created),

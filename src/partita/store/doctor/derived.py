@@ -7,7 +7,20 @@ active branches. Of the ledger: which row of a response is counted.
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Integer, Row, case, cast, column, func, select, text, true, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    case,
+    cast,
+    column,
+    func,
+    select,
+    text,
+    true,
+    tuple_,
+    update,
+)
 
 from partita.errors import PartitaError
 from partita.store import rebuild
@@ -192,13 +205,13 @@ def _labels(row: Row[Any]) -> set[tuple[str, str]] | None:
 
 
 def find_wrong_counters(tx: Transaction, after: Cursor, scope: Scope) -> Findings:
-    """Threads with a wrong number of messages or errors, or with a next `seq` that exists already."""
+    """Threads with a wrong number of visible messages or errors, or a next `seq` that exists already."""
     rows, more = _threads(tx, after)
     of_thread = (messages.c.owner, messages.c.thread_id)
-    errors = cast(func.sum(case((messages.c.has_errors, 1), else_=0)), Integer)
+    visible = messages.c.active & messages.c.internal.is_(False)
     query = (
-        select(*of_thread, func.count().label("total"), func.max(messages.c.seq).label("last"))
-        .add_columns(errors.label("errors"))
+        select(*of_thread, _number_of(visible).label("total"), func.max(messages.c.seq).label("last"))
+        .add_columns(_number_of(messages.c.has_errors).label("errors"))
         .where(tuple_(*of_thread).in_([(row.owner, row.id) for row in rows]))
         .group_by(*of_thread)
     )
@@ -217,6 +230,10 @@ def find_wrong_counters(tx: Transaction, after: Cursor, scope: Scope) -> Finding
     return Findings(findings, more)
 
 
+def _number_of(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return cast(func.sum(case((condition, 1), else_=0)), Integer)
+
+
 def recount(tx: Transaction, finding: Finding) -> None:
     """Count the messages of a thread again."""
     rebuild.recount(tx, _find_thread(tx, finding))
@@ -229,9 +246,9 @@ def find_wrong_branches(tx: Transaction, after: Cursor, scope: Scope) -> Finding
     for row in rows:
         leaf = row.active_leaf_id
         of_thread = (messages.c.owner == row.owner, messages.c.thread_id == row.id)
-        if (leaf is not None or row.message_count) and not tx.row(
-            select(messages.c.key).where(*of_thread, messages.c.id == (leaf or "")).limit(1)
-        ):
+        every = select(messages.c.key).where(*of_thread).limit(1)
+        is_missing = leaf is not None and tx.row(every.where(messages.c.id == leaf)) is None
+        if is_missing or (leaf is None and tx.row(every) is not None):
             what = "it has no active leaf" if leaf is None else f"its active leaf {leaf} does not exist"
             findings.append(_finding(row, what, "--repair makes its last message the active leaf"))
             continue

@@ -156,7 +156,6 @@ def delete_messages(tx: Transaction, thread_id: str, message_ids: Sequence[str])
         update(thread_table)
         .where(thread_table.c.owner == thread.owner, thread_table.c.id == thread.id)
         .values(
-            message_count=thread.message_count - len(rows),
             error_count=thread.error_count - sum(bool(row.has_errors) for row in rows),
             active_leaf_id=leaf,
             changed_at=tx.now,

@@ -37,6 +37,7 @@ class Known(NamedTuple):
     seq: int
     parent_id: str | None
     active: bool
+    internal: bool
     has_errors: bool
     created_at: Any
     run_id: str | None
@@ -287,10 +288,12 @@ def _update_thread(tx: Transaction, thread: Row[Any], slots: Sequence[Slot]) -> 
     new = [slot for slot in slots if slot.known is None]
     errors = sum(slot.prepared.derived.has_errors for slot in slots)
     errors -= sum(slot.known.has_errors for slot in slots if slot.known is not None)
+    visible = sum(not slot.message.internal for slot in slots if slot.known is None or slot.known.active)
+    visible -= sum(not slot.known.internal for slot in slots if slot.known is not None and slot.known.active)
     leaf = new[-1].message.id if new else thread.active_leaf_id
     counters = {
         "next_seq": thread.next_seq + len(new),
-        "message_count": thread.message_count + len(new),
+        "message_count": thread.message_count + visible,
         "error_count": thread.error_count + errors,
         "active_leaf_id": leaf,
         "updated_at": max(thread.updated_at, _last_time(tx, slots)),

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from partita.errors import NotFoundError
-from partita.store.schema import consumptions, messages
+from partita.store.schema import COUNT_MESSAGES, consumptions, messages
 from partita.store.schema import threads as thread_table
 from partita.store.sql.statement import Statement
 from partita.store.sql.transaction import Transaction
@@ -44,9 +44,10 @@ IDS_OF_PATH = f"{PATH} SELECT id FROM path"
 
 
 def mark_active(tx: Transaction, owner: str, thread_id: str, leaf: str | None) -> None:
-    """Mark the messages on the path to a leaf as active, and all others as not."""
+    """Mark the messages on the path to a leaf as active, all others as not, and count the visible ones."""
     thread = (owner, thread_id)
     tx.sql(MARK_ACTIVE, (*thread, leaf or "", *thread, *thread))
+    tx.sql(f"{COUNT_MESSAGES} WHERE owner = ? AND id = ?", thread)
 
 
 def path_to(tx: Transaction, owner: str, thread_id: str, message_id: str) -> set[str]:

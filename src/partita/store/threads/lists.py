@@ -16,7 +16,7 @@ from partita.types.threads import RunStatus, Thread
 from partita.types.value import Value
 
 from .filter import CHOSEN, PINNED, conditions
-from .rows import from_row
+from .rows import find, from_row
 
 Key: TypeAlias = tuple[str, str]
 """The owner and the id of a thread."""
@@ -179,8 +179,17 @@ def list_summaries(
 ) -> Page[ThreadSummary]:
     """A page of threads as `list` returns them, each with what a list shows of it."""
     rows, more = _page_of_rows(tx, filter, limit, cursor, order)
+    return Page(tuple(_summaries(tx, rows)), more)
+
+
+def summary(tx: Transaction, thread_id: str) -> ThreadSummary:
+    """A thread with what a list shows of it. A thread that does not exist is a `NotFoundError`."""
+    return _summaries(tx, [find(tx, thread_id)])[0]
+
+
+def _summaries(tx: Transaction, rows: Sequence[Row[Any]]) -> list[ThreadSummary]:
     if not rows:
-        return Page(())
+        return []
     usage: dict[Key, list[Row[Any]]] = {}
     for row in _query(tx, USAGE, rows):
         usage.setdefault(_key(row), []).append(row)
@@ -188,11 +197,10 @@ def list_summaries(
     waiting = {_key(row) for row in _query(tx, WAITING_FOR_APPROVAL, rows)}
     untitled = [row for row in rows if not row.title]
     previews = {_key(row): row.preview or None for row in _query(tx, PREVIEWS, untitled)} if untitled else {}
-    summaries = [
+    return [
         _summary(row, usage.get(_key(row), []), active.get(_key(row)), _key(row) in waiting, previews)
         for row in rows
     ]
-    return Page(tuple(summaries), more)
 
 
 def _key(row: Row[Any]) -> Key:

@@ -86,6 +86,7 @@ class Threads(Namespace):
     list = reads(lists.list_threads)
     page = reads(lists.numbered_page)
     summaries = reads(lists.list_summaries)
+    summary = reads(lists.summary)
     with_display_titles = reads(lists.with_display_titles)
     starting_with = reads(lists.starting_with)
     facets = reads(facets.thread_facets)
