@@ -31,6 +31,16 @@ def fill(path: str, work: Callable[[Store], Awaitable[object]]) -> None:
     asyncio.run(run())
 
 
+def new_store(path: Path) -> str:
+    """Create a store without threads; returns its path."""
+
+    async def nothing(_store: Store) -> None:
+        pass
+
+    fill(str(path), nothing)
+    return str(path)
+
+
 async def add_threads(store: Store) -> None:
     """Add three threads: a long one with two branches, a short one, and an empty one."""
     await store.threads.create(

@@ -166,7 +166,7 @@ def test_library_and_command_open_the_same_store(home: Path, monkeypatch: pytest
     write(home / "lamp" / "partita.toml", 'store = "ours.db"')
     write(home / "mine.toml", 'trusted = ["~"]')
     assert str(locate().path) == partita("config", "get", "store").stdout.strip() == f"{home}/lamp/ours.db"
-    assert partita("threads").exit_code == 0
+    assert partita("import", "--demo").exit_code == 0
     assert (home / "lamp" / "ours.db").exists()
     monkeypatch.setenv("PARTITA_STORE", "other.db")
     assert str(locate().path) == "other.db"  # relative to the working directory
@@ -294,7 +294,7 @@ def test_project_file_cannot_set_sensitive_settings_until_trusted(home: Path, te
 
 def test_untrusted_setting_only_affects_commands_that_use_it(home: Path) -> None:
     write(home / "lamp" / "partita.toml", '[serve]\nagents = ["evil:agent"]')
-    assert partita("threads").exit_code == 0
+    assert partita("import", "--demo").exit_code == 0
     result = partita("serve", "--port", "0")
     assert result.exit_code == 1
     assert "sets serve.agents" in result.stderr
@@ -359,7 +359,7 @@ def test_store_from_option_or_environment_is_used_in_any_project(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(home / "lamp" / "partita.toml", 'store = "planted.db"')
-    assert partita("threads", "--store", "mine.db").exit_code == 0
+    assert partita("import", "--demo", "--store", "mine.db").exit_code == 0
     monkeypatch.setenv("PARTITA_STORE", "mine.db")
     assert partita("threads").exit_code == 0
 

@@ -11,12 +11,12 @@ import pytest
 from partita.store.store import Store
 from partita.store.values import ApiKey
 from partita.types.codec import decode
-from tests.cli.sample_store import fill, on_terminal, partita
+from tests.cli.sample_store import fill, new_store, on_terminal, partita
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> str:
-    return str(tmp_path / "store.db")
+    return new_store(tmp_path / "store.db")
 
 
 def create(store: str, *arguments: str) -> str:

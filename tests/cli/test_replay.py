@@ -15,7 +15,7 @@ from partita.store.store import Store
 from partita.types.codec import encode
 from partita.types.json import JsonObject, loads
 from partita.types.messages import UserMessage
-from tests.cli.sample_store import fill, on_terminal, partita
+from tests.cli.sample_store import fill, new_store, on_terminal, partita
 from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn, weather
 
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -166,8 +166,9 @@ def test_invalid_arguments_are_refused(store: str, arguments: list[str], code: i
 
 
 def test_last_without_runs_is_an_error(tmp_path: Path) -> None:
-    assert "there are no runs yet" in partita(str(tmp_path / "new.db"), "replay", "last").stderr
-    assert "no runs" in partita(str(tmp_path / "new.db"), "runs").stderr
+    store = new_store(tmp_path / "new.db")
+    assert "there are no runs yet" in partita(store, "replay", "last").stderr
+    assert "no runs" in partita(store, "runs").stderr
 
 
 # Diff

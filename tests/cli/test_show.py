@@ -24,7 +24,7 @@ from partita.types.messages import (
     UserPart,
 )
 from partita.types.parts import DataPart, FilePart, ImagePart, JsonOutput, ReasoningPart, TextOutput, TextPart
-from tests.cli.sample_store import BUILD, CLOCK, OTHER, add_threads, fill, on_terminal, partita
+from tests.cli.sample_store import BUILD, CLOCK, OTHER, add_threads, fill, new_store, on_terminal, partita
 from tests.cli.sample_threads import PICTURE, START, call
 
 HOSTILE = "\x1b]0;t\x07\x1b[2J\x1b[31mred\x1b[0m a\rb\u202ec\x9b1n[bold]m[/bold]\ud83d\U000e0041"
@@ -93,7 +93,7 @@ def test_unknown_id_is_an_error(store: str, given: str) -> None:
 
 
 def test_last_without_threads_is_an_error(tmp_path: Path) -> None:
-    assert "there are no threads yet" in partita(str(tmp_path / "new.db"), "show", "last").stderr
+    assert "there are no threads yet" in partita(new_store(tmp_path / "new.db"), "show", "last").stderr
 
 
 def test_id_of_several_owners_requires_the_owner(tmp_path: Path) -> None:

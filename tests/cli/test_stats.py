@@ -15,7 +15,7 @@ from partita.types.json import JsonObject, loads
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
 from partita.types.times import MachineZone
-from tests.cli.sample_store import fill, on_terminal, partita
+from tests.cli.sample_store import fill, new_store, on_terminal, partita
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LONG = "/srv/a-folder-with-a-long-name/and-another-one-inside/lighthouse"
@@ -239,7 +239,7 @@ def test_json_names_the_grouping_and_ignores_the_limit(store: str) -> None:
 
 
 def test_empty_store_has_a_hint(tmp_path: Path) -> None:
-    empty = str(tmp_path / "empty.db")
+    empty = new_store(tmp_path / "empty.db")
     result = partita(empty, "stats")
     assert (result.stdout, result.exit_code) == ("", 0)
     assert "no statistics yet; run `partita import`" in result.stderr

@@ -10,7 +10,7 @@ import pytest
 from partita.types.codec import decode
 from partita.types.json import loads
 from partita.types.threads import Thread
-from tests.cli.sample_store import BUILD, CLOCK, OTHER, add_threads, fill, on_terminal, partita
+from tests.cli.sample_store import BUILD, CLOCK, OTHER, add_threads, fill, new_store, on_terminal, partita
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_exact_times_are_in_utc(store: str) -> None:
 
 
 def test_empty_store_has_a_hint(tmp_path: Path) -> None:
-    result = partita(str(tmp_path / "new.db"), "threads")
+    result = partita(new_store(tmp_path / "new.db"), "threads")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "partita import" in result.stderr
 

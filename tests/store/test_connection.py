@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, inspect, text
 
-from partita.errors import StoreError
+from partita.errors import NotFoundError, StoreError
 from partita.store.backup.restore import restore_backup
 from partita.store.connection import open_engine, open_store
 from partita.store.doctor.doctor import check_store
@@ -379,3 +379,21 @@ UNION ALL
 ) AS described (line)
 ORDER BY line COLLATE "C"
 """
+
+
+@in_a_file_and_on_a_server
+async def test_a_store_is_not_created_unless_wanted(url: str) -> None:
+    path = locate(url).path
+    if path is not None:
+        path.unlink()
+    else:
+        engine = await open_engine(locate(url))
+        await engine.autocommit(_empty)
+        await engine.close()
+    for _ in range(2):  # the first attempt leaves nothing
+        with pytest.raises(NotFoundError, match="the store does not exist" if path else "has no tables of"):
+            await open_store(url, create=False)
+    assert path is None or list(path.parent.iterdir()) == []
+    await with_message(url)
+    async with open_store(url, create=False) as store:
+        assert await store.threads.count() == 1

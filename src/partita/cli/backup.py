@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partita.cli.blocking import run_async
-
+from .blocking import opened_store, run_async
 from .options import store_option
 from .output import Bar, print_json, print_notice
 
@@ -71,23 +70,10 @@ def _target(file: Path | None) -> Path:
 
 
 def _create(url: str | None, target: Path, *, force: bool) -> "BackupReport":
-    from partita.errors import NotFoundError
     from partita.store.backup.backup import create_backup
-    from partita.store.connection import open_store
-    from partita.store.engines.location import locate
 
-    path = locate(url).path
-    if path is not None and not path.exists():
-        raise NotFoundError(
-            "the store does not exist", where=str(path), hint="select another with --store URL"
-        )
-
-    async def work() -> "BackupReport":
-        async with open_store(url) as store:
-            with Bar("copying rows") as bar:
-                return await create_backup(store, target, force=force, progress=bar)
-
-    return run_async(work())
+    with opened_store(url) as (store, wait), Bar("copying rows") as bar:
+        return wait(create_backup(store, target, force=force, progress=bar))
 
 
 def _restore(url: str | None, source: Path) -> "BackupReport":

@@ -28,7 +28,10 @@ class Wait(Protocol):
 
 @contextmanager
 def opened_store(url: str | None, resource: str | None = None) -> "Generator[tuple[Store, Wait]]":
-    """Open a store, or one owner's part of it; yields the store and a function that runs its coroutines."""
+    """Open a store, or one owner's part of it; yields the store and a function that runs its coroutines.
+
+    A store that does not exist is an error: only commands that import or serve create one.
+    """
     with asyncio.Runner() as runner:
 
         def wait(work: Coroutine[Any, Any, T], /) -> T:
@@ -47,7 +50,7 @@ def opened_store(url: str | None, resource: str | None = None) -> "Generator[tup
 async def _open(url: str | None) -> "Store":
     from partita.store.connection import open_store
 
-    return await open_store(url)
+    return await open_store(url, create=False)
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

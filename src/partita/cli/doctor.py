@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partita.cli.blocking import run_async
-
+from .blocking import opened_store
 from .options import store_option
 from .output import Bar, echo, print_json
 
@@ -43,15 +42,10 @@ def doctor(
 
     Exit code: 0 if the store is healthy, 1 if there are problems that were not repaired.
     """
-    from partita.store.connection import open_store
     from partita.store.doctor.doctor import check_store
 
-    async def work() -> "Health":
-        async with open_store(url) as store:
-            with Bar("checking") as bar:
-                return await check_store(store, repair=repair, full=full, audit=audit, progress=bar)
-
-    health = run_async(work())
+    with opened_store(url) as (store, wait), Bar("checking") as bar:
+        health = wait(check_store(store, repair=repair, full=full, audit=audit, progress=bar))
     if as_json:
         print_json(health.to_json())
     else:

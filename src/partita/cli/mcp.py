@@ -44,10 +44,12 @@ def mcp(
     with needs("partita[mcp]", "partita mcp"):
         from partita.server.mcp.archive import Archive, Scope
         from partita.server.mcp.stdio import serve, unbuffered
+        from partita.store.engines.location import check_store_file, locate
 
     if url is None:  # read now: an error in the settings is for the user, not for the model
         configured = Config().get("store")
         url = None if configured is None else str(configured)
+    check_store_file(locate(url))
     reader, writer = unbuffered(sys.stdin.buffer), unbuffered(sys.stdout.buffer)
 
     async def run() -> None:

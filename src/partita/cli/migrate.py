@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partita.cli.blocking import run_async
-
+from .blocking import opened_store
 from .options import store_option
 from .output import Bar, echo, print_json
 
@@ -69,26 +68,25 @@ def migrate(
 
     Exit code: 0 on success, 1 if a message could not be converted.
     """
-    from partita.store.connection import open_store
     from partita.store.data_migrations.runner import list_migrations
     from partita.store.data_migrations.runner import migrate as run
 
-    async def work() -> "list[MigrationReport]":
-        async with open_store(url) as store:
-            if only_list:
-                return await list_migrations(store)
+    with opened_store(url) as (store, wait):
+        if only_list:
+            reports = wait(list_migrations(store))
+        else:
             with Bar("checking messages") as bar:
-                return await run(
-                    store,
-                    only or None,
-                    dry_run=dry_run,
-                    batch_size=batch_size,
-                    per_second=rate,
-                    again=again,
-                    progress=bar,
+                reports = wait(
+                    run(
+                        store,
+                        only or None,
+                        dry_run=dry_run,
+                        batch_size=batch_size,
+                        per_second=rate,
+                        again=again,
+                        progress=bar,
+                    )
                 )
-
-    reports = run_async(work())
     if as_json:
         import msgspec
 

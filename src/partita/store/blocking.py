@@ -58,16 +58,21 @@ class SyncStore(_Blocking):
 
 
 def open_store_sync(
-    url: str | os.PathLike[str] | None = None, *, pool_size: int = 10, patience: float = 30.0
+    url: str | os.PathLike[str] | None = None,
+    *,
+    create: bool = True,
+    pool_size: int = 10,
+    patience: float = 30.0,
 ) -> SyncStore:
     """The store of a URL, as `open_store` takes it, for code without an event loop."""
     portal = Portal()
     try:
-        return SyncStore(portal, portal.wait(_open(url, pool_size, patience)))
+        opening = open_store(url, create=create, pool_size=pool_size, patience=patience)
+        return SyncStore(portal, portal.wait(_opened(opening)))
     except BaseException:
         portal.close()
         raise
 
 
-async def _open(url: str | os.PathLike[str] | None, pool_size: int, patience: float) -> Store:
-    return await open_store(url, pool_size=pool_size, patience=patience)
+async def _opened(opening: open_store) -> Store:
+    return await opening

@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError, UnavailableError
+from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError
 from partita.store.values import ThreadFilter
 from partita.types.threads import Thread
 from partita.types.times import MachineZone, parse_time_expression
@@ -100,16 +100,13 @@ class Archive:
 
     async def _open(self) -> "Store":
         from partita.store.connection import open_store
-        from partita.store.engines.location import locate
 
-        path = locate(self._url).path
-        if path is not None and _is_empty(path):
-            raise NotFoundError(
-                "there is no archive yet",
-                where=str(path),
-                hint="the user can create one: `partita import` imports the sessions of this machine",
-            )
-        return await open_store(self._url, patience=self._patience)
+        try:
+            return await open_store(self._url, create=False, patience=self._patience)
+        except NotFoundError as error:
+            error.what = "there is no archive yet"
+            error.hint = "the user can create one: `partita import` imports the sessions of this machine"
+            raise
 
     async def close(self) -> None:
         """Close the store."""
@@ -173,13 +170,3 @@ class Archive:
                 hint="write 2026-03-01, 2026-03-01T14:00Z, today, 3h or 7d",
             )
         return time
-
-
-def _is_empty(path: Path) -> bool:
-    """Whether the file of the store is missing or empty."""
-    try:
-        return not path.exists() or (path.is_file() and not path.stat().st_size)
-    except OSError as error:
-        raise UnavailableError(
-            f"the archive cannot be read: {error.strerror}", where=str(path), hint="check its permissions"
-        ) from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlencode
 
 from partita.config.config import Config
-from partita.errors import StoreError
+from partita.errors import NotFoundError, StoreError, UnavailableError
 from partita.private_files import create_file, is_shared, restrict
 from partita.store.sql.texts import UNSTORABLE
 
@@ -46,6 +46,11 @@ class Location:
     engine: EngineName
     path: Path | None = None
     url: str = ""
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the store is new, and gone when it is closed."""
+        return self.engine == "sqlite" and self.path is None
 
 
 def default_path() -> Path:
@@ -148,6 +153,35 @@ def without_password(url: str) -> str:
     query = "&".join(f"{name}={','.join(options[name])}" for name in SHOWN if name in options)
     place = f"{user}{parsed.host or ''}{port}/{parsed.database or ''}"
     return f"{scheme}://{place}" + (f"?{query}" if query else "")
+
+
+# Stores that do not exist
+
+
+def check_store_file(location: Location) -> None:
+    """Refuse a file that does not exist or is empty. A database on a server is not checked."""
+    path = location.path
+    if path is None:
+        return
+    try:
+        if path.is_dir() or path.stat().st_size:
+            return
+        what = "the file of the store is empty"
+    except (FileNotFoundError, NotADirectoryError):
+        what = "the store does not exist"
+    except OSError as error:
+        raise UnavailableError(
+            f"the store cannot be read: {error.strerror}", where=str(path), hint="check its permissions"
+        ) from None
+    raise NotFoundError(what, where=str(path), hint=no_store_hint(location))
+
+
+def no_store_hint(location: Location) -> str:
+    """The hint for a store that does not exist."""
+    if location.path == default_path():
+        return "`partita import` creates it, with the sessions of the agents on this machine"
+    what = "URL" if location.path is None else "path"
+    return f"check the {what}; `partita import` and `partita serve` create a store there"
 
 
 # The files of a SQLite store

@@ -105,6 +105,7 @@ class SqliteEngine:
         self._commits = 0
         with translated_errors(self.where):
             self._prepare_file()
+            self._read_only = None if path is None else ReadOnlyMode.of(path)
             self._writing = self._create_engine("IMMEDIATE", StaticPool, {})
             self._reading = (
                 self._writing
@@ -112,7 +113,7 @@ class SqliteEngine:
                 else self._create_engine("DEFERRED", QueuePool, {"pool_size": READERS})
             )
             self._writing.connect().close()  # errors are raised now, not at the first write
-            self._file = None if path is None else _identity(path)
+            self._file = self._identity()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="partita-read")
         self._checkpoints = Checkpoints(self._connect, self._readers)
         self._writer = Thread(target=self._write_until_closed, name="partita-write", daemon=True)
@@ -122,6 +123,11 @@ class SqliteEngine:
     def where(self) -> str:
         """The path of the file."""
         return "memory" if self.path is None else str(self.path)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether this process may not write to the file or its folder. SQLite needs both for writing."""
+        return self._read_only is not None
 
     # Connections
 
@@ -150,14 +156,16 @@ class SqliteEngine:
         return engine
 
     def _connect(self) -> sqlite3.Connection:
+        mode = self._read_only
         connection = sqlite3.connect(
-            ":memory:" if self.path is None else self.path,
+            ":memory:" if self.path is None else self.path if mode is None else mode.address(self.path),
             timeout=self._patience,
             isolation_level=None,  # `sqlite3` begins no transactions
             check_same_thread=False,
+            uri=mode is not None,
         )
         try:
-            for pragma in PRAGMAS:
+            for pragma in PRAGMAS if mode is None else (*mode.pragmas, *PRAGMAS):
                 connection.execute(pragma)
         except BaseException:
             connection.close()
@@ -184,13 +192,26 @@ class SqliteEngine:
         if self._file is None or self.path is None:
             return
         with suppress(FileNotFoundError):
-            if _identity(self.path) == self._file:
+            if self._identity() == self._file:
                 return
+            if self._read_only is not None and self.path.exists():
+                raise UnavailableError(
+                    "the store was changed while it was read", where=self.where, hint="try again"
+                )
         raise UnavailableError(
             "the file of the store was deleted or replaced while it was open",
             where=self.where,
             hint="stop every process that has it open, put the file or a backup in its place, start again",
         )
+
+    def _identity(self) -> tuple[int, ...] | None:
+        """Differs for another file at the same path, and for a changed one if SQLite assumes no changes."""
+        if self.path is None:
+            return None
+        stat = self.path.stat()
+        if self._read_only is None or self._read_only.is_locked:
+            return stat.st_dev, stat.st_ino
+        return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
@@ -413,6 +434,39 @@ class SqliteEngine:
         self._reading.dispose()
 
 
+class ReadOnlyMode(NamedTuple):
+    """How to open a file that this process may not write to, without creating files next to it.
+
+    SQLite reads a write-ahead log through an index in shared memory (`-shm`), which it would have to create.
+    """
+
+    options: str
+    """The parameters of the URI: https://sqlite.org/uri.html"""
+    pragmas: tuple[str, ...] = ()
+    is_locked: bool = False
+    """Whether SQLite locks the file, so that another process may write to it meanwhile."""
+
+    @classmethod
+    def of(cls, path: Path) -> "ReadOnlyMode | None":
+        """The mode for a file; `None` if it can be written to."""
+        real = path.resolve()
+        log, index = (real.with_name(real.name + suffix) for suffix in ("-wal", "-shm"))
+        is_in_use = log.exists() and index.exists()
+        may_create = _is_writable(real.parent) or (is_in_use and _is_writable(log) and _is_writable(index))
+        if _is_writable(real) and may_create:
+            return None
+        if is_in_use:
+            return cls("mode=ro&readonly_shm=1", is_locked=True)
+        if log.exists() and log.stat().st_size:  # without locks, the index can be private memory
+            vfs = "win32-none" if os.name == "nt" else "unix-none"
+            return cls(f"mode=ro&vfs={vfs}", ("PRAGMA locking_mode = EXCLUSIVE",))
+        return cls("immutable=1")
+
+    def address(self, path: Path) -> str:
+        """The URI of a file."""
+        return f"{path.resolve().as_uri()}?{self.options}"
+
+
 class Checkpoints:
     """Copies the write-ahead log into the database file, every so many commits, in another thread.
 
@@ -466,10 +520,8 @@ def _resolve(outcomes: Sequence[Outcome]) -> None:
             job.future.set_exception(error)
 
 
-def _identity(path: Path) -> tuple[int, int]:
-    """Differs for another file at the same path."""
-    stat = path.stat()
-    return stat.st_dev, stat.st_ino
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _first_bytes(path: Path) -> bytes:
