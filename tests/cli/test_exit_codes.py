@@ -4,6 +4,7 @@ import asyncio
 import errno
 import gc
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -23,6 +25,8 @@ from partita.cli.main import cli
 from partita.errors import AgentError, NotFoundError
 from tests.cli.sample_store import fill
 from tests.cli.test_serve import with_session
+from tests.tables import each_row
+from tests.terminal.test_help import commands, find_command
 
 MAIN = "from partita.__main__ import main; main()"
 
@@ -54,7 +58,7 @@ CODES: dict[str, tuple[Sequence[str], int]] = {
     "an unknown option": (["threads", "--frobnicate"], 2),
     "an option without its value": (["threads", "--limit"], 2),
     "a value of the wrong kind": (["threads", "--limit", "few"], 2),
-    "a missing file": (["fold", "no-such-file.jsonl"], 2),
+    "a missing file": (["fold", "no-such-file.jsonl"], 1),
     "no command, in a pipe": ([], 2),
 }
 
@@ -65,6 +69,64 @@ def test_exit_code(arguments: Sequence[str], code: int, tmp_path: Path) -> None:
     assert result.exit_code == code, result.output
     assert (result.stderr == "") == (code == 0)
     assert "Traceback" not in result.output
+
+
+HELP = "hint: partita {} --help"
+USAGE_ERRORS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "a mistyped command": ("shwo last", ("error: there is no command 'shwo'", "hint: did you mean 'show'?")),
+    "an unknown command": ("frobnicate", ("error: there is no command 'frobnicate'", "hint: partita --help")),
+    "a mistyped command of a group": (
+        "keys revok",
+        ("no command 'revok'", "did you mean 'revoke'?"),
+    ),
+    "a group alone": ("keys", ("error: name a command: create, list, revoke", HELP.format("keys"))),
+    "a mistyped option": ("fold --ass ui", ("there is no option '--ass'", "did you mean '--as'?")),
+    "an unknown option": ("show --zzz", ("there is no option '--zzz'", HELP.format("show"))),
+    "an option without a value": (
+        "threads --limit",
+        ("requires an argument", HELP.format("threads")),
+    ),
+    "a missing argument": ("show", ("error: missing argument THREAD", HELP.format("show"))),
+    "a missing choice": ("completion", ("error: missing argument SHELL", "hint: one of bash, zsh, fish")),
+    "an unknown choice": ("runs --status odd", ("error: 'odd' is not one of", "at: --status")),
+    "no whole number": ("threads --limit abc", ("error: 'abc' is not a whole number", "at: --limit")),
+    "a whole number below the range": ("threads --limit 0", ("0 is out of range", "hint: use 1 or more")),
+    "a whole number above the range": ("serve --port 70000", ("hint: use a number from 0 to 65535",)),
+    "no number": ("replay x --speed abc", ("error: 'abc' is not a number", "at: --speed")),
+    "a negative number": ("replay x --speed -1", ("-1 is out of range", "hint: use 0 or more")),
+    "no time": ("threads --since soon", ("error: 'soon' is not a time", "at: --since", "hint: use 2026-")),
+    "options that exclude each other": (
+        "replay x --step --json",
+        ("exclude each other", HELP.format("replay")),
+    ),
+}
+
+
+@each_row(("line", "texts"), USAGE_ERRORS.values(), ids=USAGE_ERRORS)
+def test_usage_error_has_the_form_of_all_errors(line: str, texts: tuple[str, ...]) -> None:
+    result = partita(*line.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: ")
+    assert all(text in result.stderr for text in texts), result.stderr
+    assert not {"Usage:", "Error:", "Try "} & set(result.stderr.split())
+    assert re.fullmatch(r"error: .+\n(   at: .+\n)? hint: .+\n", result.stderr)
+
+
+@each_row("line", ["fold {}", "convert {} --to ui", "watch {}", "config trust {}"])
+def test_missing_file_is_an_error_with_its_path(line: str, tmp_path: Path) -> None:
+    result = partita(*line.format(tmp_path / "no-such.json").split())
+    assert result.exit_code == 1
+    path = tmp_path / "no-such.json"
+    assert result.stderr == f"error: no such file or directory\n   at: {path}\n hint: check the spelling\n"
+
+
+def test_types_of_parameters_report_errors_in_plain_words() -> None:
+    """The types of click report missing files as usage errors, and numbers as "valid integer range"."""
+    for words in commands():
+        for param in find_command(words).params:
+            assert not isinstance(param.type, click.types.IntParamType | click.types.FloatParamType), param
+            assert not (isinstance(param.type, click.Path) and param.type.exists), param
+            assert not (isinstance(param.type, click.File) and "r" in param.type.mode), param
 
 
 def test_help_lists_the_exit_codes() -> None:

@@ -4,12 +4,15 @@
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import pytest
 from click.testing import CliRunner
 
+from partita.cli.help import Context, fit_lines
 from partita.cli.main import cli
 from tests.tables import each_row
 
@@ -75,3 +78,39 @@ def test_help_is_complete(words: tuple[str, ...]) -> None:
         assert "Examples:\n" in text
         assert f"partita {' '.join(words)}" in (command.epilog or "")
     assert max(map(len, text.splitlines())) <= 80, max(text.splitlines(), key=len)
+
+
+@each_row("words", EVERY, ids=NAMES)
+def test_help_fits_the_terminal_and_breaks_no_words(words: tuple[str, ...]) -> None:
+    context = Context(cli, info_name="partita")
+    command = find_command(words)
+    written = f"{command.help or ''} {command.epilog or ''}".split()
+    for columns in (60, 80, 120):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", str(columns))
+            text = command.get_help(Context(command, context, info_name=" ".join(words)))
+        shown = Counter(word for word in text.split() if word != "\\")
+        missing = Counter(word for word in written if word != "\b") - shown
+        assert not missing, (columns, missing)
+        for line in text.splitlines():
+            assert len(line) <= columns or " " not in line.strip(" \\"), (columns, line)
+
+
+def test_examples_are_continued_as_a_shell_reads_them() -> None:
+    lines = [
+        "Examples:",
+        '  partita import chats.jsonl --from "ai sdk" --thread-by id  with a field',
+        "  partita tour",
+    ]
+    assert fit_lines(lines, 100) == lines
+    assert fit_lines(lines, 40) == [
+        "Examples:",
+        "  partita import chats.jsonl --from \\",
+        '    "ai sdk" --thread-by id',
+        "      with a field",
+        "  partita tour",
+    ]
+    assert fit_lines(["Examples:", "  partita show      one thread"], 29) == [
+        "Examples:",
+        "  partita show  one thread",
+    ]

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
+from .help import Group
 from .output import print_json, print_notice
+from .parameter_types import ExistingPath
 
 if TYPE_CHECKING:  # the settings and rich are loaded when the command is run
     from pathlib import Path
@@ -43,6 +45,7 @@ class SettingType(click.ParamType[str]):
 
 
 @click.group(
+    cls=Group,
     invoke_without_command=True,
     short_help="Show the settings and their sources.",
     epilog="""\b
@@ -154,7 +157,7 @@ Examples:
   partita config trust --revoke        revoke it
 """,
 )
-@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
+@click.argument("folder", required=False, type=ExistingPath())
 @click.option("--revoke", is_flag=True, help="Revoke the trust.")
 def trust(folder: str | None, revoke: bool) -> None:
     """Trust the partita.toml of FOLDER, or the nearest one, with its current content.

@@ -11,6 +11,7 @@ from partita.types.json import is_array
 from .completion import complete_formats
 from .options import losses_json_option, losses_option
 from .output import print_json, print_json_line, print_losses, print_notice, print_text, write_losses
+from .parameter_types import InputFile
 from .source import open_source
 
 DATA_STREAM: Final = "ai-sdk-data-stream-v4"
@@ -26,7 +27,7 @@ Examples:
   partita formats          lists all formats
 """,
 )
-@click.argument("file", type=click.File("rb"), default="-")
+@click.argument("file", type=InputFile(), default="-")
 @click.option(
     "--from",
     "source",

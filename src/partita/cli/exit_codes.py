@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 DONE: Final = 0
 FAILED: Final = 1
+USAGE: Final = 2
 BUG: Final = 70
 INTERRUPTED: Final = 130
 """The exit code of shells for a command that Ctrl-C ended."""
@@ -34,6 +35,7 @@ TRACEBACK: Final = "PARTITA_TRACEBACK"
 HINTS: Final = {
     errno.ENOSPC: "free disk space, or write to another disk",
     errno.EDQUOT: "free disk space, or write to another disk",
+    errno.ENOENT: "check the spelling",
     errno.EACCES: "check its permissions",
     errno.EPERM: "check its permissions",
     errno.EROFS: "write to another disk: this one is read-only",
@@ -53,8 +55,8 @@ def exit_code_of(work: Callable[[], object]) -> int:
     except BrokenPipeError:
         mute(sys.stdout, sys.stderr)
         return DONE  # the reader of the pipe has closed it
-    except click.ClickException:
-        raise  # a usage error, which click prints
+    except click.ClickException as error:
+        return print_click_error(error)
     except KeyboardInterrupt as error:
         return _interrupted(error)
     except Exception as error:
@@ -178,6 +180,53 @@ def _print_error(what: str, where: str = "", hint: str = "") -> None:
         echo(f"   at: {where}", indent=4, err=True)
     if hint:
         echo(f" hint: {hint}", indent=6, err=True)
+
+
+def print_click_error(error: click.ClickException) -> int:
+    """Print an error in the words after `partita`, or in a file that click opened; return the exit code."""
+    if isinstance(error, click.FileError):
+        _print_error(error.message.lower(), error.ui_filename, "check the spelling")
+        return FAILED
+    what, hint = _usage_error(error)
+    where = _parameter(error.param) if isinstance(error, click.BadParameter) and what[:7] != "missing" else ""
+    context = getattr(error, "ctx", None)
+    _print_error(what, where, hint or f"{' '.join(_names(context))} --help")
+    return USAGE
+
+
+def _usage_error(error: click.ClickException) -> tuple[str, str]:
+    """What is wrong, and a hint. In messages of ours, the hint follows after a semicolon."""
+    match error:
+        case click.MissingParameter():
+            kind = "argument" if isinstance(error.param, click.Argument) else "option"
+            choices = error.param.type if error.param is not None else None
+            known = (
+                f"one of {', '.join(map(str, choices.choices))}" if isinstance(choices, click.Choice) else ""
+            )
+            return f"missing {kind} {_parameter(error.param)}", known
+        case click.NoSuchOption():
+            near = sorted(error.possibilities or ())
+            return f"there is no option {error.option_name!r}", f"did you mean {near[0]!r}?" if near else ""
+        case _:
+            message = error.message.strip()
+            what, _, hint = message.removesuffix("." if "?" not in message else "").partition("; ")
+            return what[:1].lower() + what[1:], hint
+
+
+def _parameter(param: click.Parameter | None) -> str:
+    """The name of a parameter: the long form of an option, an argument in capitals."""
+    if param is None:
+        return ""
+    if isinstance(param, click.Argument):
+        return (param.metavar or param.human_readable_name).strip("[]…").upper()
+    return max(param.opts, key=len)
+
+
+def _names(context: click.Context | None) -> list[str]:
+    """The names of a command and of its groups."""
+    if context is None or context.parent is None:
+        return ["partita"]
+    return [*_names(context.parent), context.info_name or ""]
 
 
 def _print_os_error(error: OSError) -> None:

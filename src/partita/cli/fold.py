@@ -17,6 +17,7 @@ from partita.types.json import Json
 from .completion import complete_formats
 from .options import losses_json_option, losses_option
 from .output import print_json, print_losses, print_notice, write_losses
+from .parameter_types import InputFile
 from .source import Source, open_source
 
 VIEWS = {"ui": "ai-sdk-ui-v{}", "model": "ai-sdk-model-v{}", "canonical": "canonical"}
@@ -31,7 +32,7 @@ Examples:
   partita fold old.txt --from ai-sdk-data-stream-v4 --target-version 5
 """,
 )
-@click.argument("stream", type=click.File("rb"), default="-")
+@click.argument("stream", type=InputFile(), default="-")
 @click.option(
     "--as", "view", type=click.Choice(sorted(VIEWS)), default="ui", show_default=True, help="What to print."
 )

@@ -4,6 +4,7 @@ import click
 
 from .completion import Items, complete_formats, matching
 from .options import is_given, log_agents_option, store_option
+from .parameter_types import WholeNumber
 
 SYSTEMS = ("mastra", "cherry", "smithers")
 """The systems whose rows can be imported. They are repeated here because the registry is slow to import."""
@@ -56,12 +57,12 @@ Examples:
     help="The owner of the imported threads. Default: the owner that messages and rows name.",
 )
 @log_agents_option
-@click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Logs: number of processes.")
+@click.option("--workers", metavar="N", type=WholeNumber(min=1), help="Logs: number of processes.")
 @click.option("--tables", metavar="NAME", help="Rows: the schema or prefix of the tables.")
 @click.option(
     "--batch-size",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     default=200,
     show_default=True,
     help="Rows: messages per transaction.",

@@ -12,6 +12,7 @@ from partita.types.json import loads
 from partita.types.times import AGO, SECONDS, parse_time_expression
 
 from .blocking import opened_store
+from .help import Group
 from .options import json_option, store_option
 from .output import print_notice
 
@@ -45,6 +46,7 @@ def _expiry(text: str, now: datetime) -> datetime | None:
 
 
 @click.group(
+    cls=Group,
     short_help="Create, list and revoke API keys of the server.",
     epilog="""\b
 Examples:

@@ -14,7 +14,8 @@ import click
 
 from partita.version import __version__
 
-from .exit_codes import INTERRUPTED, exit_code_of, print_interrupted
+from .exit_codes import INTERRUPTED, exit_code_of, print_click_error, print_interrupted
+from .help import Context, Group
 
 if TYPE_CHECKING:  # imported when an option needs a setting
     from partita.config.config import Config, ResolvedSetting
@@ -22,47 +23,63 @@ if TYPE_CHECKING:  # imported when an option needs a setting
 NO_LOG = logging.NullHandler()
 """Commands print errors of the store themselves. `partita serve` adds its own handler."""
 
-COMMANDS = {
-    "agents": "agents",
-    "backup": "backup",
-    "completion": "completion",
-    "config": "config",
-    "convert": "convert",
-    "diff": "diff",
-    "doctor": "doctor",
-    "export": "export",
-    "fixture": "fixture",
-    "fold": "fold",
-    "fork": "fork",
-    "formats": "formats",
-    "hook": "hook",
-    "import": "import_",
-    "keys": "keys",
-    "mcp": "mcp",
-    "migrate": "migrate",
-    "replay": "replay",
-    "reproject": "reproject",
-    "runs": "runs",
-    "search": "search",
-    "serve": "serve",
-    "show": "show",
-    "stats": "stats",
-    "threads": "threads",
-    "tour": "tour",
-    "watch": "watch",
+SECTIONS = {
+    "Read": {
+        "threads": "threads",
+        "show": "show",
+        "search": "search",
+        "stats": "stats",
+        "runs": "runs",
+        "replay": "replay",
+        "diff": "diff",
+        "tour": "tour",
+    },
+    "Import": {
+        "import": "import_",
+        "watch": "watch",
+        "hook": "hook",
+        "agents": "agents",
+    },
+    "Change threads": {
+        "fork": "fork",
+    },
+    "Convert, share and test": {
+        "convert": "convert",
+        "fold": "fold",
+        "formats": "formats",
+        "export": "export",
+        "fixture": "fixture",
+    },
+    "Serve": {
+        "serve": "serve",
+        "keys": "keys",
+        "mcp": "mcp",
+    },
+    "Maintain the store": {
+        "backup": "backup",
+        "doctor": "doctor",
+        "migrate": "migrate",
+        "reproject": "reproject",
+    },
+    "Settings": {
+        "config": "config",
+        "completion": "completion",
+    },
 }
-"""The module of each sub-command. It is imported when the command is used."""
+"""The sub-commands by section of the help text, each with its module, which is imported when it is used."""
+
+COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
 GC_THRESHOLDS = (100_000, 20, 50)
 """Commands are short-lived: with Python's default thresholds, a tenth of the time is garbage collection."""
 
 
-class Commands(click.Group):
+class Commands(Group):
     """A group whose sub-commands are imported when they are used. It prints errors and sets the exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all sub-commands."""
-        return sorted(COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the sub-command of that name."""
@@ -70,7 +87,32 @@ class Commands(click.Group):
             return None
         module = import_module(f"partita.cli.{COMMANDS[cmd_name]}")
         command: click.Command = module.COMMAND
+        command.context_class = Context
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sub-commands by section."""
+        width = max(map(len, COMMANDS))
+        for section, names in SECTIONS.items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [
+                (name.ljust(width), one.get_short_help_str(formatter.width)) for name, one in found if one
+            ]
+            with formatter.section(section):
+                formatter.write_dl(rows)
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run the command line. Usage errors are printed like all errors."""
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            code = print_click_error(error)
+        except click.Abort:  # Ctrl-C before the command began, or while another Ctrl-C was handled
+            print_interrupted()
+            code = INTERRUPTED
+        if standalone_mode:
+            sys.exit(code)
+        return code
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -193,7 +235,7 @@ def main() -> None:
     gc.set_threshold(*GC_THRESHOLDS)
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # runs last: all work is done
     atexit.register(gc.freeze)  # a final collection would take a tenth of a second
-    code = _run()
+    code: int = cli.main(prog_name="partita", standalone_mode=False)
 
     def end(*_: object) -> None:
         os._exit(code)
@@ -202,15 +244,3 @@ def main() -> None:
     if code == INTERRUPTED:
         end()  # threads may be blocked by work that was cancelled
     sys.exit(code)
-
-
-def _run() -> int:
-    try:
-        code: int = cli.main(prog_name="partita", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except click.Abort:  # Ctrl-C before the command began, or while another Ctrl-C was handled
-        print_interrupted()
-        return INTERRUPTED
-    return code

@@ -8,6 +8,7 @@ import click
 from .blocking import opened_store
 from .options import store_option
 from .output import Bar, echo, print_json
+from .parameter_types import Number, WholeNumber
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.store.data_migrations.report import MessageNote, MigrationReport
@@ -34,7 +35,7 @@ Examples:
 @click.option(
     "--batch-size",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     default=200,
     show_default=True,
     help="Messages per transaction.",
@@ -42,7 +43,7 @@ Examples:
 @click.option(
     "--rate",
     metavar="N",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(positive=True),
     help="The maximum number of messages per second.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from .completion import complete_log_agents, complete_threads
+from .parameter_types import WholeNumber
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -115,7 +116,7 @@ def limit_option(default: int, what: str) -> Callable[[F], F]:
     return click.option(
         "--limit",
         metavar="N",
-        type=click.IntRange(min=1),
+        type=WholeNumber(min=1),
         default=default,
         show_default=True,
         help=f"How many {what} to list.",

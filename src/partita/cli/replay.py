@@ -8,6 +8,7 @@ import click
 from .blocking import Wait, opened_store
 from .completion import complete_runs
 from .options import full_option, resource_option, store_option
+from .parameter_types import Number
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
@@ -33,7 +34,7 @@ Examples:
 @click.option(
     "--speed",
     metavar="N",
-    type=click.FloatRange(min=0),
+    type=Number(),
     help="The speed factor: 2 is twice the original speed, 0 is without pauses.",
 )
 @click.option("--at-once", is_flag=True, help="Show only the final messages.")
@@ -41,7 +42,7 @@ Examples:
 @click.option(
     "--longest-pause",
     metavar="N",
-    type=click.FloatRange(min=0),
+    type=Number(),
     default=LONGEST_PAUSE,
     show_default=True,
     help="The longest pause, in seconds.",

@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from .completion import complete_served_agents
 from .options import store_option
 from .output import echo
+from .parameter_types import Number, WholeNumber
 
 if TYPE_CHECKING:  # imported when the command runs
     import socket
@@ -37,7 +38,7 @@ Examples:
 @click.option(
     "--port",
     metavar="N",
-    type=click.IntRange(0, 65535),
+    type=WholeNumber(0, 65535),
     default=PORT,
     show_default=True,
     help="Port to bind; 0 = any free port. If the default port is in use, the next free one is used.",
@@ -85,7 +86,7 @@ Examples:
 @click.option("--demo/--no-demo", "demo", default=True, help="Add demo data to an empty store.")
 @click.option(
     "--lease",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(positive=True),
     hidden=True,
     help="Seconds after which the runs of a server that crashed are ended.",
 )
@@ -105,7 +106,7 @@ Examples:
 )
 @click.option(
     "--cpu-seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(positive=True),
     default=10.0,
     show_default=True,
     metavar="N",
@@ -113,7 +114,7 @@ Examples:
 )
 @click.option(
     "--memory-mb",
-    type=click.IntRange(min=16),
+    type=WholeNumber(min=16),
     default=512,
     show_default=True,
     metavar="N",
@@ -121,7 +122,7 @@ Examples:
 )
 @click.option(
     "--expansion",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     default=50,
     show_default=True,
     metavar="N",

@@ -18,6 +18,7 @@ from .options import (
     resource_option,
     store_option,
 )
+from .parameter_types import WholeNumber
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
@@ -44,8 +45,8 @@ Examples:
 @full_option
 @branch_option
 @internal_option
-@click.option("--start", metavar="N", type=click.IntRange(min=1), help="Begin with message number N.")
-@click.option("--last", metavar="N", type=click.IntRange(min=1), help="Only the last N messages.")
+@click.option("--start", metavar="N", type=WholeNumber(min=1), help="Begin with message number N.")
+@click.option("--last", metavar="N", type=WholeNumber(min=1), help="Only the last N messages.")
 @click.option("--json", "as_json", is_flag=True, help="Print canonical messages as JSON, one per line.")
 @click.option(
     "--to",

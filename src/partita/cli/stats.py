@@ -23,6 +23,7 @@ from .options import (
     until_option,
 )
 from .output import print_notice
+from .parameter_types import WholeNumber
 
 if TYPE_CHECKING:  # imported when the command runs
     from rich.console import RenderableType
@@ -79,7 +80,7 @@ Examples:
 @click.option(
     "--limit",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     default=14,
     show_default=True,
     help="The maximum number of lines per table.",

@@ -14,6 +14,7 @@ from partita.cli.import_logs import check_agents, find
 
 from .options import log_agents_option, store_option
 from .output import echo, print_json
+from .parameter_types import ExistingPath
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.importers.logs.plan import LogImportReport
@@ -30,7 +31,7 @@ Examples:
   partita watch --json              one JSON object per import
 """,
 )
-@click.argument("paths", nargs=-1, type=click.Path(exists=True), metavar="[PATH]…")
+@click.argument("paths", nargs=-1, type=ExistingPath(), metavar="[PATH]…")
 @store_option
 @click.option("--resource", metavar="ID", help="The owner of the imported threads.")
 @log_agents_option
