@@ -64,7 +64,7 @@ def build_inputs(count: int) -> dict[str, Json]:
     messages = load_ui(_ui_messages(turns)).messages
     inputs: dict[str, Json] = {}
     for name, format_ in formats.items():
-        if format_.load is None or format_.dump is None or name.endswith("-answer"):
+        if format_.load is None or format_.dump is None or name.endswith("-response"):
             continue  # an answer is one message
         build = BUILDERS.get("openai-chat" if name.startswith("openai-chat-") else name)
         inputs[name] = _plain(build(turns) if build else format_.dump(messages).payload)

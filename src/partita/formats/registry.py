@@ -108,11 +108,6 @@ ALIASES: Mapping[str, str] = {
     "message": "canonical",
     "claude-code": "claude-code-log",
     "codex": "codex-rollout",
-    # Former names
-    **{
-        f"{api}-answer": f"{api}-response"
-        for api in ("anthropic", "bedrock-converse", "cohere", "gemini", "openai-responses", CHAT)
-    },
 }
 """Other names of formats."""
 

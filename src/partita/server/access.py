@@ -98,7 +98,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "GET /api/runs/{run_id}/wait": "read",
         "GET /api/runs/{run_id}/stream": "read",
         "POST /api/runs/{run_id}/stop": "chat",
-        "POST /api/runs/{run_id}/answer": "chat",
+        "POST /api/runs/{run_id}/approval": "chat",
         "POST /api/runs/{run_id}/output": "chat",
     },
     "edits": {

@@ -105,11 +105,11 @@ REFUSED: dict[str, tuple[str, str, Json, int]] = {
     "a time that is NaN": ("GET", "/api/runs/RUN/wait?timeout=nan", None, 400),
     "a wait of a week": ("GET", "/api/runs/RUN/wait?timeout=604800", None, 400),
     "a reason that is not a text": ("POST", "/api/runs/RUN/stop", {"reason": 7}, 400),
-    "an empty decision": ("POST", "/api/runs/RUN/answer", {"approvalId": "a"}, 400),
-    "a decision that is a list": ("POST", "/api/runs/RUN/answer", [], 400),
+    "an empty decision": ("POST", "/api/runs/RUN/approval", {"approvalId": "a"}, 400),
+    "a decision that is a list": ("POST", "/api/runs/RUN/approval", [], 400),
     "a decision without a request": (
         "POST",
-        "/api/runs/RUN/answer",
+        "/api/runs/RUN/approval",
         {"approvalId": "a", "approved": True},
         409,
     ),
@@ -142,7 +142,7 @@ ROUTES: dict[str, JsonObject | None] = {
     "GET /api/runs/RUN/at": None,
     "GET /api/threads/lamp/runs": None,
     "POST /api/runs/RUN/stop": {},
-    "POST /api/runs/RUN/answer": {"approvalId": "a", "approved": True},
+    "POST /api/runs/RUN/approval": {"approvalId": "a", "approved": True},
     "POST /api/runs/RUN/output": {"toolCallId": "c", "output": 1},
     "POST /api/runs/RUN/reproject": {},
 }
@@ -200,7 +200,7 @@ async def test_a_run_followed_from_a_log_cannot_be_stopped(client: httpx.AsyncCl
     run = await store.runs.open("t", metadata={"log": {"path": "x.jsonl", "format": "claude-code-log"}})
     for path, body in (
         ("stop", {}),
-        ("answer", {"approvalId": "a", "approved": True}),
+        ("approval", {"approvalId": "a", "approved": True}),
         ("output", {"toolCallId": "c", "output": 1}),
     ):
         problem = await json_of(await client.post(f"/api/runs/{run.id}/{path}", json=body), 409)
@@ -242,14 +242,15 @@ async def test_a_call_is_approved_once_by_its_caller(client: httpx.AsyncClient, 
     decision = {"approvalId": call.approval.id, "approved": True, "reason": "clear skies"}
     other = {**decision, "input": {"where": "mars"}}
     assert (
-        "input" in (await json_of(await client.post(f"/api/runs/{run.id}/answer", json=other), 409))["detail"]
+        "input"
+        in (await json_of(await client.post(f"/api/runs/{run.id}/approval", json=other), 409))["detail"]
     )
     shown = {**decision, "toolCallId": call.id, "toolName": "launch", "input": {"where": "moon"}}
-    assert (await json_of(await client.post(f"/api/runs/{run.id}/answer", json=shown)))["id"] == run.id
+    assert (await json_of(await client.post(f"/api/runs/{run.id}/approval", json=shown)))["id"] == run.id
     approval = (await stored_call(store, run)).approval
     assert approval is not None
     assert (approval.approved, approval.reason, approval.responded_by) == (True, "clear skies", "local")
-    await json_of(await client.post(f"/api/runs/{run.id}/answer", json=decision), 409)
+    await json_of(await client.post(f"/api/runs/{run.id}/approval", json=decision), 409)
     await agent.session.close()
 
 

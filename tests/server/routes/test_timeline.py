@@ -64,7 +64,7 @@ async def test_every_event_has_its_time(client: httpx.AsyncClient, store: Store)
     assert [item["time"] for item in page["items"]] == [0, 1000, 2000, 3000, 4000]
     assert [item.get("chunk") for item in page["items"]] == [chunk and to_json(chunk) for chunk in CHUNKS]
     assert [item.get("raw") for item in page["items"]] == [None, 2, None, 4, None]
-    assert (page["total"], page["atWork"], page["retold"]) == (5, True, False)
+    assert (page["total"], page["active"], page["imported"]) == (5, True, False)
     assert "next" not in page
 
 
@@ -94,11 +94,11 @@ async def test_the_timeline_of_an_active_run_has_its_events_so_far(
     agent.complete(*full_reply("forty.")[2:])
     async with asyncio.timeout(10):
         seen += (await reading)["items"]
-        while (page := await read(client, run.id, after=seen[-1]["seq"], wait=20))["atWork"]:
+        while (page := await read(client, run.id, after=seen[-1]["seq"], wait=20))["active"]:
             seen += page["items"]
     whole = await read(client, run.id)
     assert seen + page["items"] == whole["items"][3:]
-    assert not whole["atWork"]
+    assert not whole["active"]
 
 
 async def imported(client: httpx.AsyncClient, store: Store) -> str:
@@ -114,7 +114,7 @@ async def imported(client: httpx.AsyncClient, store: Store) -> str:
 async def test_an_imported_run_has_the_known_pauses(client: httpx.AsyncClient, store: Store) -> None:
     run = await imported(client, store)
     page = await read(client, run)
-    assert page["retold"]
+    assert page["imported"]
     times = {item["chunk"]["type"]: item["time"] for item in page["items"]}
     assert times["tool-output-typed"] - times["tool-input-available"] == 301_000
     assert [item["time"] for item in page["items"]] == sorted(item["time"] for item in page["items"])

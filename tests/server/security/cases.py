@@ -218,7 +218,7 @@ CASES: Final[Mapping[str, tuple[Request, ...]]] = {
     "GET /api/runs/{run_id}": (Request(), Request(query=OF_ALICE)),
     "GET /api/runs/{run_id}/wait": (Request(query={"timeout": "0"}),),
     "POST /api/runs/{run_id}/stop": (Request(), Request({"reason": "mine"})),
-    "POST /api/runs/{run_id}/answer": (Request({"approvalId": "<approval>", "approved": True}),),
+    "POST /api/runs/{run_id}/approval": (Request({"approvalId": "<approval>", "approved": True}),),
     "POST /api/runs/{run_id}/output": (Request({"toolCallId": "<call>", "output": 1}),),
     "GET /api/runs/{run_id}/diff/{other_id}": PLAIN,
     "POST /api/runs/{run_id}/reproject": (Request(), Request(query={"force": "true"})),

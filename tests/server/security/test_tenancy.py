@@ -195,7 +195,7 @@ async def test_resuming_a_thread_with_the_same_id_gives_the_callers_run(server: 
 
 
 DECISIONS: dict[str, tuple[str, Any]] = {
-    "of a run": ("/api/runs/<run>/answer", {"approvalId": "a1", "approved": True}),
+    "of a run": ("/api/runs/<run>/approval", {"approvalId": "a1", "approved": True}),
     "in a chat": (
         "/api/chat",
         {

@@ -38,9 +38,9 @@ export interface TimelineEvent {
 export interface TimelinePage {
   readonly items: readonly TimelineEvent[];
   readonly total: number;
-  readonly atWork: boolean;
+  readonly active: boolean;
   /** The run was imported: its timeline is made from its messages, at an even pace. */
-  readonly retold: boolean;
+  readonly imported: boolean;
   readonly startedAt?: string;
   readonly next?: number;
 }

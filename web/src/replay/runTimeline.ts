@@ -65,7 +65,7 @@ export class RunTimeline {
       if (signal.aborted) return;
       this.add(page);
       if (page.next !== undefined) continue;
-      if (!page.atWork || page.retold) return;
+      if (!page.active || page.imported) return;
       wait = WAIT_SECONDS;
     }
   }
@@ -80,8 +80,8 @@ export class RunTimeline {
       loaded: this.events.length,
       total: page.total,
       complete: page.next === undefined,
-      isActive: page.atWork,
-      isImported: page.retold,
+      isActive: page.active,
+      isImported: page.imported,
       startedAt: page.startedAt,
     });
   }
@@ -91,7 +91,7 @@ export class RunTimeline {
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL));
       if (signal.aborted) return;
       const now = await readTimeline(this.runId, { after: this.events.length, limit: 1 }, signal);
-      if (now.total !== this.progress.total || !now.atWork) return changed();
+      if (now.total !== this.progress.total || !now.active) return changed();
     }
   }
 

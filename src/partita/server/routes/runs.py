@@ -129,12 +129,12 @@ class ApprovalRequest(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 ALLOW: Final = {"approvalId": "approval-1", "approved": True, "toolName": "bash"}
-REFUSE: Final = {"approvalId": "approval-1", "approved": False, "reason": "not on main"}
+DENY: Final = {"approvalId": "approval-1", "approved": False, "reason": "not on main"}
 
 
-@post("/api/runs/{run_id}/answer", tags=["runs"], summary="Approve or refuse a call")
-async def answer_run(
-    caller: ActingCaller, run_id: str, data: Annotated[ApprovalRequest, Body(examples=[ALLOW, REFUSE])]
+@post("/api/runs/{run_id}/approval", tags=["runs"], summary="Approve or deny a call")
+async def add_approval(
+    caller: ActingCaller, run_id: str, data: Annotated[ApprovalRequest, Body(examples=[ALLOW, DENY])]
 ) -> Run:
     """The decision is stored with the call, whether the run waits for it or has ended. It is final: another
     decision about the same call, or a decision that does not match the stored call, is a 409.

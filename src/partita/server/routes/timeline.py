@@ -54,8 +54,8 @@ class Timeline(msgspec.Struct, rename="camel", omit_defaults=True):
 
     items: list[TimelineEvent]
     total: Annotated[int, Meta(description="The current number of all events.")]
-    at_work: Annotated[bool, Meta(description="Whether the run is active, so that more may follow.")]
-    retold: Annotated[
+    active: Annotated[bool, Meta(description="Whether the run is active, so that more may follow.")]
+    imported: Annotated[
         bool, Meta(description="Whether the run was imported, and the chunks are made from its messages.")
     ]
     started_at: Annotated[str | None, Meta(description="When the run started.")] = None
@@ -154,8 +154,8 @@ def _timeline(run: Run, page: _Page) -> bytes:
     start = (page.events[0].time if page.events else 0) if started_at is None else to_microseconds(started_at)
     head: dict[str, Json] = {
         "total": page.total,
-        "atWork": run.status in ACTIVE,
-        "retold": is_imported(run),
+        "active": run.status in ACTIVE,
+        "imported": is_imported(run),
     }
     if started_at is not None:
         head["startedAt"] = started_at.isoformat()
