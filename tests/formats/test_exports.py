@@ -1,5 +1,7 @@
 """Exports to ShareGPT, ChatML and Markdown."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,8 +10,9 @@ from partita.formats.format import Request, ToolSpec
 from partita.formats.registry import get_format
 from partita.testing.full_conversation import full_conversation
 from partita.types.json import JsonObject
-from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, StepStartPart, TextOutput, TextPart
+from partita.types.usage import Usage
 from tests import canonical
 from tests.tables import each_row
 
@@ -186,7 +189,7 @@ def test_markdown_has_headings_and_closed_blocks() -> None:
     assert dumped.payload == (
         "# A conversation\n\n\n## User\n\nHow high?\n\n\n## Assistant\n\n"
         "<details>\n<summary>Reasoning</summary>\n\nHm.\n\n</details>\n\nHigh.\n\n"
-        '**Tool `tide`** · output-available\n\n```json\n{\n  "port": "Bø"\n}\n```\n\n'
+        '**tide**\n\n```json\n{\n  "port": "Bø"\n}\n```\n\n'
         "````\n```\n1 m\n```\n````\n\n"
     )
     assert [(loss.path, loss.severity) for loss in dumped.losses] == [
@@ -209,11 +212,106 @@ def test_values_that_are_not_in_the_markdown_are_reported() -> None:
         "$[1].content.parts[3].url",
         "$[2].content.parts[1].providerMetadata",
         "$[2].content.parts[22].approval",
-        "$[2].content.usage",
+        "$[2].content.usage.totalTokens",
         "$[4].content.networkExecution.selectionReason",
     } <= paths
     for shown in ("It is 39 metres.", "Metres, please.", "unknown-part", "text-of-network", "error-in-words"):
         assert shown in dumped.payload
+
+
+def written(call: ToolCallPart) -> str:
+    """Return a document with a call, without its headings."""
+    text = markdown.dump([AssistantMessage(id="m", content=[call])]).payload
+    return str(text).removeprefix("# A conversation\n\n\n## Assistant\n\n")
+
+
+def done(name: str, given: JsonObject, output: str, **metadata: Any) -> ToolCallPart:
+    """Return a call with an output. `metadata`: what Claude Code notes about it."""
+    noted = {"claude-code": {"toolUseResult": metadata}} if metadata else None
+    return ToolCallPart("a", name, "output-available", given, output=TextOutput(output), tool_metadata=noted)
+
+
+LONG = "".join(f"line {number}\n" for number in range(40))
+
+TOOL_CALLS: dict[str, tuple[ToolCallPart, str]] = {
+    "a command is a console block": (
+        done("Bash", {"command": "cd x\nmake", "description": "Build it"}, "done"),
+        "**Shell** Build it\n\n```console\n$ cd x\n> make\ndone\n```\n\n",
+    ),
+    "a failed command has its exit code": (
+        done("Bash", {"command": "make"}, "Exit code 2\nno rule"),
+        "**Shell** · exit 2\n\n```console\n$ make\nno rule\n```\n\n",
+    ),
+    "a long output is folded": (
+        done("Bash", {"command": "seq"}, LONG),
+        "**Shell**\n\n```console\n$ seq\n```\n\n<details>\n<summary>Output (40 lines)</summary>\n\n"
+        f"```\n{LONG}```\n\n</details>\n\n",
+    ),
+    "an edit is a diff": (
+        done(
+            "Edit",
+            {"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"},
+            "The file has been updated.",
+        ),
+        "**Edit** `a.py` · +1 −1\n\n```diff\n-x = 1\n+x = 2\n```\n\n",
+    ),
+    "a file is in its language": (
+        done("Read", {"file_path": "a.py"}, "     1→import os\n     2→\n"),
+        "**Read** `a.py`\n\n```py\nimport os\n```\n\n",
+    ),
+    "a to-do list is a task list": (
+        done(
+            "TodoWrite",
+            {"todos": [{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}]},
+            "ok",
+        ),
+        "**To do** · 1 of 2 done\n\n- [x] a\n- [ ] b\n\n",
+    ),
+}
+
+
+@each_row("call, expected", TOOL_CALLS.values(), ids=TOOL_CALLS)
+def test_tool_calls_are_written_by_their_kind(call: ToolCallPart, expected: str) -> None:
+    assert written(call) == expected
+
+
+def test_values_that_a_call_does_not_show_are_reported() -> None:
+    call = done("Bash", {"command": "make", "description": "Build", "timeout": 5, "note": "x\ny"}, "ok\n")
+    dumped = markdown.dump([AssistantMessage(id="m", content=[call])])
+    assert [(loss.path, loss.severity) for loss in dumped.losses if ".parts" in loss.path] == [
+        ("$[0].content.parts[0].id", "minor"),
+        ("$[0].content.parts[0].name", "changed"),
+        ("$[0].content.parts[0].input.timeout", "lost"),
+        ("$[0].content.parts[0].input.note", "changed"),
+    ]
+
+
+def test_a_response_has_its_model_and_tokens() -> None:
+    usage = Usage(input_tokens=12_500, output_tokens=860)
+    content = AssistantContent(parts=(TextPart("Hi."),), metadata={"model": "sonata-1"}, usage=usage)
+    text = markdown.dump([AssistantMessage(id="m", content=content)]).payload
+    assert "## Assistant\n\n`sonata-1` · 12,500 tokens in, 860 out\n\nHi.\n" in text
+
+
+def test_the_messages_of_a_sub_agent_are_folded_and_its_prompt_is_written_once() -> None:
+    child = [UserMessage(id="c", content="Look."), AssistantMessage(id="d", content="Found.")]
+    call = ToolCallPart(
+        "a",
+        "Task",
+        "output-available",
+        {"prompt": "Look."},
+        output=TextOutput("Found."),
+        children=tuple(child),
+    )
+    text = written(call)
+    assert "<summary>Sub-agent: 2 messages</summary>" in text
+    assert (text.count("Look."), text.count("Found.")) == (1, 1)
+
+
+def test_a_text_cannot_hide_the_messages_after_it() -> None:
+    user = UserMessage(id="u", content="this fails:\n```py\nx = `1`")
+    text = str(markdown.dump([user, AssistantMessage(id="m", content="I see.")]).payload)
+    assert "x = `1`\n```\n\n\n## Assistant\n\nI see." in text
 
 
 @given(messages=st.lists(canonical.messages(), max_size=3))

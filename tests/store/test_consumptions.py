@@ -472,3 +472,12 @@ async def test_totals_are_those_of_a_naive_ledger(
     assert await counted(mine) == naive.counted
     for thread in there:
         assert await mine.usage.of_thread(thread) == naive.of_thread(thread)
+
+
+async def test_the_responses_of_a_thread_are_listed_oldest_first(ledger: Store) -> None:
+    later, earlier = record_of("t1", "a", minute=1, cost=0.5, model="sonata-1"), record_of("t1", "b")
+    other = record_of("t2", "c")
+    await ledger.usage.record([later, earlier, other])
+    assert await ledger.usage.responses("t1") == (earlier, later)
+    with pytest.raises(NotFoundError):
+        await ledger.usage.responses("t9")

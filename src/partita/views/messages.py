@@ -1,12 +1,35 @@
-"""The views of all tool calls of a message."""
+"""What is displayed of a message besides its parts: the views of its tool calls, and its model."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
-from partita.types.messages import AssistantContent, Message, ToolCallPart
+from partita.types.json import Json, is_object
+from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
 from partita.types.parts import ToolResultPart
 from partita.types.tool_views import ToolView
 
 from .tool_view import result_view, tool_view
+
+MODEL_NAMES: Final = ("model", "modelId", "modelID", "model_id")
+MODEL_DEPTH: Final = 3
+"""How many levels of metadata are searched for the name of the model."""
+
+
+def model_of(message: Message) -> str:
+    """The model that generated a message, by its metadata; empty if that does not name it."""
+    if not isinstance(message, AssistantMessage):
+        return ""
+    waiting: list[tuple[int, Json]] = [(0, message.content.metadata), (0, message.content.provider_metadata)]
+    while waiting:
+        depth, value = waiting.pop(0)
+        if not is_object(value):
+            continue
+        found = next((value[name] for name in MODEL_NAMES if isinstance(value.get(name), str)), None)
+        if found is not None:
+            return str(found)
+        if depth < MODEL_DEPTH:
+            waiting.extend((depth + 1, inner) for inner in value.values())
+    return ""
 
 
 def tool_views(message: Message, directory: str | None = None) -> Mapping[str, ToolView]:

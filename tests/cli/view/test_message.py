@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, timedelta
 
 from partita.cli.view.context import ViewContext
-from partita.cli.view.message import blocks_of, draw_message, header, model_of
+from partita.cli.view.message import blocks_of, draw_message, header, model_name
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -203,8 +203,8 @@ def test_header_contains_agent_time_model_and_tokens() -> None:
 
 def test_model_is_that_of_the_run_if_the_message_has_none() -> None:
     context = ViewContext(models={"r1": "sonata-1"}, zone=UTC)
-    assert model_of(AssistantMessage(id="m", content="x", run_id="r1"), context) == "sonata-1"
-    assert model_of(UserMessage(id="m", content="x", run_id="r1"), context) == ""
+    assert model_name(AssistantMessage(id="m", content="x", run_id="r1"), context) == "sonata-1"
+    assert model_name(UserMessage(id="m", content="x", run_id="r1"), context) == ""
 
 
 def test_call_shows_its_duration() -> None:

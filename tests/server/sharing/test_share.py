@@ -178,9 +178,11 @@ async def test_without_a_built_reader_html_is_refused(
 async def test_markdown_is_readable_and_its_code_blocks_are_complete(client: httpx.AsyncClient) -> None:
     text = (await share(client, format="markdown")).text
     assert "## User" in text
-    assert "```sh\nPASSWORD=[redacted: password 1] deploy\n```" in text
-    assert "````\n```\nsaid [redacted: password 1]\n```\n````" in text
-    assert "> The password is secret." in text
+    assert (
+        "````console\n$ PASSWORD=[redacted: password 1] deploy\n```\nsaid [redacted: password 1]\n```\n````"
+        in text
+    )
+    assert "<summary>Reasoning</summary>\n\nThe password is secret.\n\n</details>" in text
     assert "*File: image/png (not included)*" in text
 
 

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from rich.console import RenderableType
 from rich.text import Text
 
-from partita.types.json import Json, is_object
+from partita.types.json import Json
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -24,6 +24,7 @@ from partita.types.messages import (
 )
 from partita.types.parts import ReasoningPart, SteeringMessagePart, StepStartPart, TextPart, ToolResultPart
 from partita.types.threads import Thread
+from partita.views.messages import model_of
 from partita.views.text import counted
 
 from .console import DEEPEST, Beside, Block, Row, Rows, SubAgentMessages, indent_blocks
@@ -34,9 +35,6 @@ from .tool_cards import draw_call, draw_result
 from .totals import draw_title, draw_totals, summarize_sub_agent
 
 STYLES = {"user": "bold cyan", "assistant": "bold green", "system": "bold", "tool": "bold"}
-MODEL_NAMES = ("model", "modelId", "modelID", "model_id")
-MODEL_DEPTH = 3
-"""How many levels of metadata are searched for the name of the model."""
 
 
 def header(message: Message, context: ViewContext, before: datetime | None, name: str = "") -> Text:
@@ -50,28 +48,18 @@ def header(message: Message, context: ViewContext, before: datetime | None, name
     text.append(one_line(speaker, 40), STYLES[role])
     details = [
         clock(message.created_at, before, context.zone) if message.created_at else "",
-        one_line(model_of(message, context), 60),
+        one_line(model_name(message, context), 60),
         _usage(message),
         "internal" if message.internal else "",
     ]
     return text.append("".join(f" · {detail}" for detail in details if detail), "dim")
 
 
-def model_of(message: Message, context: ViewContext) -> str:
+def model_name(message: Message, context: ViewContext) -> str:
     """Return the model that generated a message, from its metadata or its run, or an empty text."""
     if not isinstance(message, AssistantMessage):
         return ""
-    waiting: list[tuple[int, Json]] = [(0, message.content.metadata), (0, message.content.provider_metadata)]
-    while waiting:
-        depth, value = waiting.pop(0)
-        if not is_object(value):
-            continue
-        found = next((value[name] for name in MODEL_NAMES if isinstance(value.get(name), str)), None)
-        if found is not None:
-            return str(found)
-        if depth < MODEL_DEPTH:
-            waiting.extend((depth + 1, inner) for inner in value.values())
-    return context.models.get(message.run_id or "", "")
+    return model_of(message) or context.models.get(message.run_id or "", "")
 
 
 def _usage(message: Message) -> str:

@@ -1,6 +1,6 @@
 """Tool calls: loading their outputs, their states, and the parts that their cards share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
@@ -25,11 +25,11 @@ from partita.types.parts import (
     TextOutput,
     TextPart,
     ToolOutput,
-    ToolState,
     UnknownPart,
 )
 from partita.types.tool_views import FileChange, ToolText, ToolView
 from partita.views.call_data import CallData
+from partita.views.call_states import StateKind, call_state
 from partita.views.text import counted, size_of, split_lines
 from partita.views.tool_text import read_text
 from partita.views.tool_view import tool_view
@@ -122,11 +122,15 @@ def _fetch(value: Json, context: ViewContext) -> tuple[Json, list[str]]:
     return (data.decode("utf-8", "surrogatepass") if match["rest"] == "text" else loads(data)), []
 
 
-INTERRUPTIONS = {
-    "aborted": "interrupted",
-    "timeout": "interrupted: timeout",
-    "lost": "no result: the agent stopped unexpectedly",
+MARKS: Mapping[StateKind, tuple[str, str]] = {
+    "done": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "denied": ("⊘", "red"),
+    "interrupted": ("■", "yellow"),
+    "open": ("…", "yellow"),
+    "waiting": ("?", "magenta"),
 }
+"""The mark of a state, and its colour."""
 
 
 class State(NamedTuple):
@@ -139,46 +143,9 @@ class State(NamedTuple):
 
 
 def state_of(call: ToolCallPart) -> State:
-    """Return the state of a call. Its output takes precedence over its `state`."""
-    match call.output:
-        case InterruptedOutput(reason=reason, message=message):
-            return State("■", "yellow", INTERRUPTIONS[reason], message or "")
-        case ExecutionDeniedOutput(reason=reason):
-            return _denied(call, reason)
-        case ErrorTextOutput() | ErrorJsonOutput():
-            return State("✗", "red", "failed")
-        case _:
-            return _by_name(call, call.state)
-
-
-def _by_name(call: ToolCallPart, state: ToolState) -> State:
-    approval = call.approval
-    match state:
-        case "input-streaming":
-            return State("…", "yellow", "incomplete input")
-        case "input-available":
-            return State("…", "yellow", "no result")
-        case "approval-requested":
-            return State(
-                "?", "magenta", "waiting for approval", approval.request_reason or "" if approval else ""
-            )
-        case "approval-responded" if approval is not None and approval.approved is False:
-            return _denied(call, None)
-        case "approval-responded":
-            return State("…", "yellow", "approved, no result")
-        case "output-available":
-            return State("…", "yellow", "still running") if call.preliminary else State("✓", "green")
-        case "output-error":
-            return State("✗", "red", "failed")
-        case "output-denied":
-            return _denied(call, None)
-        case _:
-            assert_never(state)
-
-
-def _denied(call: ToolCallPart, reason: str | None) -> State:
-    approval_reason = call.approval.reason if call.approval is not None else None
-    return State("⊘", "red", "denied", reason or approval_reason or "")
+    """Return the state of a call."""
+    state = call_state(call)
+    return State(*MARKS[state.kind], state.label, state.reason)
 
 
 @dataclass(frozen=True, slots=True)

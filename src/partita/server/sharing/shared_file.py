@@ -5,7 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from partita.formats.conversion import write as write_messages
-from partita.formats.exports.markdown import document, moment_text
+from partita.formats.exports.markdown import (
+    UNTITLED,
+    ResponseFacts,
+    cost_text,
+    document,
+    moment_text,
+    tokens_text,
+)
+from partita.formats.exports.markdown_text import code
 from partita.formats.format import Loaded
 from partita.formats.log.session_file import SessionFacts
 from partita.formats.losses import Loss
@@ -13,9 +21,10 @@ from partita.formats.redaction.redactor import RedactionLimitError
 from partita.formats.registry import get_dump, get_format
 from partita.runtime.recordings.recording import Recording, origin_of, to_bytes
 from partita.server.problems import Problem
+from partita.store.values import ConsumptionRecord
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps, is_array
-from partita.types.messages import Message
+from partita.types.messages import Message, ToolCallPart
 from partita.types.threads import Thread
 
 from .html import html
@@ -72,8 +81,8 @@ def shared_file(content: ThreadContent, request: ShareRequest, version: str) -> 
 def _write(redacted: RedactedThread, request: ShareRequest, version: str) -> SharedFile:
     match request.format:
         case "markdown":
-            text = [piece.encode(errors="replace") for piece in markdown(redacted.thread, redacted.messages)]
-            return SharedFile(text, "", redacted)
+            text = markdown(redacted.thread, redacted.messages, redacted.responses)
+            return SharedFile([piece.encode(errors="replace") for piece in text], "", redacted)
         case "html":
             page = html(redacted.thread, redacted.messages, _facts(redacted), version)
             notices = [f"{page.left_out} files are too large for the page"] if page.left_out else []
@@ -84,15 +93,51 @@ def _write(redacted: RedactedThread, request: ShareRequest, version: str) -> Sha
             return _lines(redacted, request.target)
 
 
-def markdown(thread: Thread, messages: Sequence[Message]) -> Iterator[str]:
-    """The thread as Markdown, in pieces."""
+def markdown(
+    thread: Thread, messages: Sequence[Message], responses: Sequence[ConsumptionRecord] = ()
+) -> Iterator[str]:
+    """The thread as Markdown, in pieces. `responses`: what each response of the thread consumed."""
+    spent = _spent_on(messages, responses)
+    costs = [one.cost for one in spent if one.cost is not None]
     facts = {
         "Agent": thread.agent,
-        "Project": thread.project,
+        "Project": code(thread.project) if thread.project else None,
         "Created": moment_text(thread.created_at),
         "Messages": str(len(messages)),
+        "Models": ", ".join(dict.fromkeys(one.model for one in spent if one.model)),
+        "Usage": tokens_text(sum(one.input_tokens for one in spent), sum(one.output_tokens for one in spent)),
+        "Cost": cost_text(sum(costs)) if costs else None,
     }
-    return document(messages, thread.title or "A conversation", facts)
+    return document(
+        messages,
+        thread.title or UNTITLED,
+        facts,
+        directory=thread.project,
+        responses=_facts_by_message(spent),
+    )
+
+
+def _spent_on(messages: Sequence[Message], responses: Sequence[ConsumptionRecord]) -> list[ConsumptionRecord]:
+    """What the responses in messages consumed, including those of sub-agents."""
+    ids: set[str | None] = set()
+    waiting = list(messages)
+    while waiting:  # a loop, because sub-agents may nest to any depth
+        message = waiting.pop()
+        ids.add(message.id)
+        for part in message.content.parts:
+            if isinstance(part, ToolCallPart):
+                waiting += part.children
+    return [one for one in responses if one.message_id in ids]
+
+
+def _facts_by_message(spent: Sequence[ConsumptionRecord]) -> dict[str, ResponseFacts]:
+    found: dict[str, ResponseFacts] = {}
+    for one in spent:
+        assert one.message_id is not None, "it was selected by its id"
+        known = found.get(one.message_id, ResponseFacts())
+        cost = known.cost if one.cost is None else (known.cost or 0.0) + one.cost
+        found[one.message_id] = ResponseFacts(one.model or known.model, cost)
+    return found
 
 
 def _fixture(redacted: RedactedThread) -> bytes:

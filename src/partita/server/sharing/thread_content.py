@@ -21,7 +21,7 @@ from partita.store.logs.run_log import LogRecord, stored_entries
 from partita.store.schema import from_microseconds
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
-from partita.store.values import MessageFilter, RunFilter
+from partita.store.values import ConsumptionRecord, MessageFilter, RunFilter
 from partita.types.codec import decode_chunk, encode, to_json
 from partita.types.messages import AssistantMessage, Message
 from partita.types.threads import Run, Thread
@@ -60,6 +60,8 @@ class ThreadContent(NamedTuple):
     runs: Sequence[RunLog] = ()
     size: int = 0
     """The number of bytes of messages and logs."""
+    responses: Sequence[ConsumptionRecord] = ()
+    """What the responses consumed."""
 
 
 async def read_content(
@@ -68,7 +70,8 @@ async def read_content(
     """The selected messages of a thread, and with `logs` the logs of its runs."""
     messages, size = await _messages(store, thread.id, which, max_bytes)
     if not logs:
-        return ThreadContent(thread, messages, size=size)
+        responses = await store.usage.responses(thread.id)
+        return ThreadContent(thread, messages, size=size, responses=responses)
     runs = await _runs(store, thread.id, messages)
     size += sum(entry.size for log in runs for entry in log.entries)
     if which.only is None:
@@ -190,6 +193,7 @@ class RedactedThread(NamedTuple):
     runs: tuple[RedactedRun, ...]
     findings: Sequence[Finding]
     removed: Mapping[str, int]
+    responses: Sequence[ConsumptionRecord] = ()
 
 
 def redact_thread(content: ThreadContent, rules: Rules, choice: Choice) -> RedactedThread:
@@ -214,4 +218,5 @@ def redact_thread(content: ThreadContent, rules: Rules, choice: Choice) -> Redac
         tuple(redact_run(log, complete, redactor, choice) for log in content.runs),
         redactor.findings,
         removed,
+        content.responses,
     )

@@ -16,8 +16,9 @@ from partita.store.context import Namespace, reads, writes
 from partita.store.schema import consumptions, messages, runs
 from partita.store.sql.transaction import Transaction
 from partita.store.threads import rows as threads
-from partita.store.usage import TOTALS, record_usage
-from partita.store.values import GroupBy, StatFilter, UsageStat, UsageTotals
+from partita.store.usage import COUNTS, TOTALS, record_usage
+from partita.store.values import ConsumptionRecord, GroupBy, StatFilter, UsageStat, UsageTotals
+from partita.types.json import loads
 from partita.types.times import Timestamp
 from partita.types.value import Value
 
@@ -37,6 +38,31 @@ def usage_of_thread(tx: Transaction, thread_id: str) -> UsageTotals:
     query = f"SELECT {TOTALS} FROM consumptions c WHERE c.owner = ? AND c.thread_id = ?"
     totals = tx.sql(query, (thread.owner, thread.id)).mappings().one()
     return UsageTotals(**{str(name): value for name, value in totals.items()})
+
+
+def responses_of_thread(tx: Transaction, thread_id: str) -> tuple[ConsumptionRecord, ...]:
+    """What each response of a thread consumed, oldest first."""
+    thread = threads.find(tx, thread_id)
+    query = select(consumptions).where(
+        consumptions.c.owner == thread.owner, consumptions.c.thread_id == thread.id
+    )
+    rows = tx.rows(query.order_by(consumptions.c.time, consumptions.c.key))
+    return tuple(
+        ConsumptionRecord(
+            thread_id=row.thread_id,
+            key=row.key,
+            message_id=row.message_id,
+            run_id=row.run_id,
+            agent=row.agent,
+            provider=row.provider,
+            model=row.model,
+            time=row.time,
+            cost=row.cost,
+            price=None if row.price is None else loads(row.price),
+            **{name: getattr(row, name) for name in COUNTS},
+        )
+        for row in rows
+    )
 
 
 def usage_stats(
@@ -163,6 +189,7 @@ class UsageLedger(Namespace):
 
     record = writes(record_usage)
     of_thread = reads(usage_of_thread)
+    responses = reads(responses_of_thread)
 
 
 class Stats(Namespace):
