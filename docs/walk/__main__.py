@@ -6,8 +6,8 @@
     python -m docs.walk PAGE …           the wheel and these pages only
 
 Every file of a page is written and every command is run, in order. Commands that serve keep running until the
-page ends. The chat of the guide is used in Chromium, and the configurations of proxies are checked with real
-nginx and Caddy. The first step that fails ends the walk-through, with its page and line.
+page ends. The web apps of the guides are used in Chromium, and the configurations of proxies are checked with
+real nginx and Caddy. The first step that fails ends the walk-through, with its page and line.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.docs.blocks import blocks_of
 from tests.docs.command_checks import read_commands
 
-from .chat import check_chat, check_ports
+from .chat import check_chat, check_ports, check_quick_start
 from .clean_machine import CleanMachine, create_machine, install_package
 from .page_runner import Check, run_page
 from .progress import StepError, report
@@ -30,8 +30,9 @@ from .server import check_demo, running_server
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = ("README.md", "docs/apps/start.md", "docs/sessions/index.md")
 GUIDES = ("docs/apps", "docs/sessions")
-OTHERS = ("docs/migrating.md",)
-CHECKS: dict[str, Check] = {"docs/apps/start.md": check_chat, "docs/apps/deployment.md": check_proxies}
+OTHERS = ("docs/server.md", "docs/migrating.md")
+BROWSER_CHECKS: dict[str, Check] = {"docs/apps/start.md": check_chat, "docs/server.md": check_quick_start}
+CHECKS: dict[str, Check] = {**BROWSER_CHECKS, "docs/apps/deployment.md": check_proxies}
 """Checks of pages while their servers still run."""
 
 
@@ -57,14 +58,14 @@ def main() -> None:
 def walk(machine: CleanMachine, pages: list[str], *, tests: bool) -> None:
     """Run the `make` commands of the README, install the wheel, then run the pages."""
     chosen = pages or pages_of(machine.clone)
-    if "docs/apps/start.md" in chosen:
+    if BROWSER_CHECKS.keys() & {*chosen}:
         check_ports()
     if not pages:
         run_make(machine, tests=tests)
     constraints = install_package(machine)
     if not pages:
         check_serve(f"{machine.programs}/partita serve", machine.folder, machine)
-    elif any(page in CHECKS for page in chosen):
+    elif BROWSER_CHECKS.keys() & {*chosen}:
         subprocess.run(
             ["npm", "ci", "--silent"], cwd=machine.clone / "web", env=machine.environment, check=True
         )

@@ -1,5 +1,5 @@
 /**
- * Uses the chat of the guide in a browser: sends messages, watches responses stream, approves and refuses calls,
+ * Uses the chat of the guide in a browser: sends messages, watches responses stream, approves and denies calls,
  * reloads during a response, follows it in a second tab, and stops it.
  *
  *   node docs/walk/chat.mjs http://localhost:3000 [SCREENSHOT]
@@ -67,16 +67,16 @@ try {
   if (screenshot) await page.screenshot({ path: screenshot });
   await page.reload();
   await page.getByRole("button", { name: "Allow" }).click();
-  await page.getByText("Berth 7 is kept").waitFor();
+  await page.getByText("Berth 7 is booked").waitFor();
   await page.getByText("Is there anything else?").waitFor();
   await responseEnd(page);
   report("the approval request was shown after a reload, and was approved");
 
   await send(page, "Another berth, please.");
-  await page.getByRole("button", { name: "Refuse" }).click();
-  await page.getByText("refused").waitFor();
+  await page.getByRole("button", { name: "Deny" }).click();
+  await page.getByText("denied").waitFor();
   await responseEnd(page);
-  report("the next request was refused");
+  report("the next request was denied");
 
   await send(page, "Tell me a story.");
   await page.getByText("the great ice").waitFor();

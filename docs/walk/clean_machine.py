@@ -10,7 +10,9 @@ from pathlib import Path
 
 from .progress import report
 
-OWN_VARIABLES = ("PARTITA_", "VIRTUAL_ENV", "PYTHON", "NEXT_")
+OWN_VARIABLES = ("PARTITA_", "VIRTUAL_ENV", "PYTHON", "NEXT_", "GIT_")
+REPOSITORY = "https://github.com/partita-dev/partita"
+"""The address in the guides. Git clones the clone of this machine instead."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ def create_machine(root: Path, folder: Path, *, uncommitted: bool) -> CleanMachi
     home.mkdir()
     if uncommitted:
         _copy(root, clone)
+        git = ["git", "-C", str(clone), "-c", "user.name=walk", "-c", "user.email=walk@localhost"]
+        for command in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", "Uncommitted"]):
+            subprocess.run([*git, *command], check=True)
     else:
         subprocess.run(["git", "clone", "--quiet", str(root), str(clone)], check=True)
     environment = {
@@ -40,6 +45,9 @@ def create_machine(root: Path, folder: Path, *, uncommitted: bool) -> CleanMachi
         "HOME": str(home),
         "PARTITA_PORT": "0",
         "NEXT_TELEMETRY_DISABLED": "1",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.{clone.as_uri()}.insteadOf",
+        "GIT_CONFIG_VALUE_0": REPOSITORY,
     }
     return CleanMachine(folder, clone, environment)
 
@@ -66,7 +74,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def install_package(machine: CleanMachine) -> Path:
-    """Build the wheel and install it into a new environment. Return a constraints file for pip with it."""
+    """Build the wheel and install it into a new environment. Return the constraints file for pip."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     folder = machine.folder / "wheel"
     subprocess.run(
@@ -76,10 +84,8 @@ def install_package(machine: CleanMachine) -> Path:
     )
     (wheel,) = folder.glob("*.whl")
     report(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
-    constraints = folder / "constraints.txt"
-    versions = (machine.clone / "constraints.txt").read_text("utf-8")
-    constraints.write_text(f"{versions}partita @ {wheel.as_uri()}\n", "utf-8")
+    constraints = machine.clone / "constraints.txt"
     subprocess.run([sys.executable, "-m", "venv", str(machine.programs.parent)], check=True)
-    install = [str(machine.programs / "python"), *pip[1:], "install", "-c", str(constraints), "partita"]
+    install = [str(machine.programs / "python"), *pip[1:], "install", "-c", str(constraints), str(wheel)]
     subprocess.run(install, env=machine.environment, check=True)
     return constraints

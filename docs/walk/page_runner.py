@@ -15,8 +15,18 @@ from .clean_machine import CleanMachine
 from .progress import StepError, report
 from .terminal import Terminal
 
-SKIPPED = EXTERNAL | {"claude", "codex", "docker", "gemini", "make", "pipx", "podman", "uv", "uvx"}
-"""Programs that may not be installed. `make` is for contributors, who have the repository."""
+SKIPPED = (EXTERNAL - {"git"}) | {
+    "claude",
+    "codex",
+    "docker",
+    "gemini",
+    "make",
+    "pipx",
+    "podman",
+    "uv",
+    "uvx",
+}
+"""Programs that may not be installed. `make` is for contributors."""
 
 Check = Callable[[CleanMachine, Path], None]
 

@@ -39,11 +39,14 @@ SHELL = frozenset(
         "python3",
         "rm",
         "source",
+        "uvicorn",
     }
 )
 """Programs that may occur in a command that is not run."""
 
 DEPENDENCIES = ("dependencies", "devDependencies")
+NPX_TOOLS = frozenset({"create-next-app"})
+"""Programs that npx downloads, and that no `package.json` names."""
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&"})
 
 
@@ -120,11 +123,12 @@ def _check_pip(words: Words) -> None:
 
 
 def check_requirement(requirement: str) -> None:
-    """Fail if a package is neither Partita, with extras that it has, nor in `constraints.txt`."""
+    """Fail if a package is neither Partita (or `.`), with extras that it has, nor in `constraints.txt`."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    match = re.match(r"^([\w.-]+)(?:\[([\w,-]+)\])?", requirement)
+    match = re.match(r"^(\.[./]*|[\w.-]+)(?:\[([\w,-]+)\])?", requirement)
     assert match, f"{requirement} is not a requirement"
-    name, extras = match[1].lower(), (match[2] or "").split(",")
+    in_clone = not match[1].strip("./")  # such as `.` or `../..`
+    name, extras = project["name"] if in_clone else match[1].lower(), (match[2] or "").split(",")
     known = {line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines()}
     assert name == project["name"] or name in known, f"unknown package {name}"
     for extra in filter(None, extras if name == project["name"] else []):
@@ -135,15 +139,17 @@ def _check_npm(words: Words) -> None:
     if words[:1] == ["run"]:
         assert words[1] in _npm_scripts(), f"no package.json has a script {words[1]}"
     elif words[:1] in (["install"], ["i"], ["add"]):
-        for word in words[1:]:
-            assert word.startswith("-") or _npm_name(word) in _npm_packages(), f"unknown package {word}"
+        for option, word in pairwise(words):
+            is_folder = option == "--prefix"
+            is_package = not (is_folder or word.startswith("-"))
+            assert not is_package or _npm_name(word) in _npm_packages(), f"unknown package {word}"
     else:
         assert words[:1] in (["ci"], ["start"], ["test"]), f"unknown command npm {words[0]}"
 
 
 def _check_npx(words: Words) -> None:
     package = next(word for word in words if not word.startswith("-"))
-    assert _npm_name(package) in _npm_packages(), f"unknown package {package}"
+    assert _npm_name(package) in NPX_TOOLS | _npm_packages(), f"unknown package {package}"
 
 
 def _npm_name(word: str) -> str:

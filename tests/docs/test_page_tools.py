@@ -121,7 +121,9 @@ def test_each_line_of_an_sh_block_is_a_command() -> None:
     [
         "make run",
         "pip install 'partita[postgres]'",
+        "pip install '../..[postgres]' fastapi",
         "npm install ai @ai-sdk/react",
+        "npx create-next-app@16 web && npm install --prefix web ai@7",
         "git clone there && cd there && make test",
         "PARTITA_STORE=x partita import --agent codex | cat",
         "claude mcp add partita -- partita import --json",

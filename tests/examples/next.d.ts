@@ -1,9 +1,6 @@
 /// <reference types="node" />
 
 declare module "next" {
-  export interface NextConfig {
-    rewrites?: () => Promise<{ source: string; destination: string }[]>;
-  }
   export interface Metadata {
     title?: string;
   }
@@ -12,6 +9,15 @@ declare module "next" {
 declare module "next/link" {
   import type { ComponentProps, JSX } from "react";
   export default function Link(props: ComponentProps<"a"> & { href: string; prefetch?: boolean }): JSX.Element;
+}
+
+declare module "next/server" {
+  export interface NextRequest extends Request {
+    nextUrl: { pathname: string; search: string };
+  }
+  export class NextResponse extends Response {
+    static rewrite(destination: URL): NextResponse;
+  }
 }
 
 declare module "next/navigation" {

@@ -1,4 +1,4 @@
-"""The chat example of the guide: its server, and the types of its page."""
+"""The chat example of the guide: its server, and the types of its web app."""
 
 import json
 import re
@@ -24,7 +24,7 @@ THROUGH_NEXT = {
     "x-forwarded-host": "localhost:3000",
     "cookie": f"visitor={VISITOR}",
 }
-"""The headers that the server receives from the page through the rewrite of Next.js."""
+"""The headers that the server receives from the web app through the proxy of Next.js."""
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ async def test_booking_waits_for_approval(client: httpx.AsyncClient, approved: b
     await ask(client, *history)
     parts = (await client.get("/api/threads/c1/messages?format=ui&bare=true")).json()[-1]["parts"]
     assert [part["state"] for part in parts if part["type"] == "tool-book_berth"] == [state]
-    assert parts[-1]["text"] == "Noted. Is there anything else?"
+    assert parts[-1]["text"] == "All right. Is there anything else?"
 
 
 async def test_other_origins_are_refused(client: httpx.AsyncClient) -> None:
@@ -151,13 +151,31 @@ def test_packages_of_the_page_are_pinned() -> None:
         assert re.fullmatch(r"\d+\.\d+\.\d+", version), version
 
 
-def test_guide_shows_every_file() -> None:
-    shown = {block.file for block in blocks_of(ROOT / "docs/apps/start.md") if block.file}
-    written = [
-        *CHAT.glob("server/*.*"),
-        *CHAT.glob("web/*.json"),
-        *CHAT.glob("web/*.ts"),
-        *CHAT.glob("web/app/**/*.*"),
-    ]
-    generated = {"package-lock.json", "next-env.d.ts", "chat.db"}
-    assert shown == {str(path.relative_to(ROOT)) for path in written if path.name not in generated}
+def test_guide_names_every_file() -> None:
+    guide = (ROOT / "docs/apps/start.md").read_text("utf-8")
+    files = [*CHAT.glob("server/*.*"), *CHAT.glob("web/*.ts"), *CHAT.glob("web/app/**/*.*")]
+    names = {file.relative_to(CHAT).as_posix() for file in files if not file.name.startswith("chat.db")}
+    assert {name for name in names if f"`{name}`" not in guide} == {"web/next-env.d.ts"} & names
+
+
+async def test_web_apps_on_port_3000_can_use_the_server_of_the_quick_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (app,) = [block for block in blocks_of(ROOT / "docs/server.md") if block.file == "app.py"]
+    names: dict[str, Any] = {"__name__": "app"}
+    exec(compile(app.text, str(app), "exec"), names)
+    transport = httpx.ASGITransport(app=names["app"])
+    async with (
+        names["chat"].lifespan(),
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client,
+    ):
+        for origin in ("http://localhost:3000", "http://127.0.0.1:3000"):
+            client.headers["origin"] = origin
+            preflight = {
+                "access-control-request-method": "POST",
+                "access-control-request-headers": "content-type",
+            }
+            assert (await client.options("/api/chat", headers=preflight)).is_success
+            chunks = await ask(client, user_message("How tall?"))
+            assert "".join(chunk.get("delta", "") for chunk in chunks).startswith("You asked: How tall?")

@@ -6,15 +6,15 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Message } from "./message";
 import { Threads } from "./threads";
 
-export function Chat({ id, before }: { id: string; before: UIMessage[] }) {
-  const [words, setWords] = useState("");
+export function Chat({ id, initialMessages }: { id: string; initialMessages: UIMessage[] }) {
+  const [text, setText] = useState("");
   const { messages, status, error, sendMessage, addToolApprovalResponse } = useChat({
     id,
-    messages: before,
+    messages: initialMessages,
     resume: true, // a response that is still streaming continues after a reload
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
-  const busy = status === "submitted" || status === "streaming";
+  const isBusy = status === "submitted" || status === "streaming";
 
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -23,9 +23,9 @@ export function Chat({ id, before }: { id: string; before: UIMessage[] }) {
 
   function send(event: FormEvent) {
     event.preventDefault();
-    if (!words.trim()) return;
-    sendMessage({ text: words });
-    setWords("");
+    if (!text.trim()) return;
+    sendMessage({ text });
+    setText("");
   }
 
   return (
@@ -34,7 +34,7 @@ export function Chat({ id, before }: { id: string; before: UIMessage[] }) {
       <section>
         <div className="messages">
           {messages.map((message) => (
-            <Message key={message.id} message={message} answer={addToolApprovalResponse} />
+            <Message key={message.id} message={message} respond={addToolApprovalResponse} />
           ))}
           {error && <p className="error">{error.message}</p>}
           <div ref={end} />
@@ -43,10 +43,10 @@ export function Chat({ id, before }: { id: string; before: UIMessage[] }) {
           <input
             aria-label="Message"
             placeholder="Ask about the tide, for a berth, or for a story"
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
           />
-          {busy ? (
+          {isBusy ? (
             <button type="button" onClick={() => fetch(`/api/chat/${id}/stop`, { method: "POST" })}>
               Stop
             </button>

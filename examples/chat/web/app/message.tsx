@@ -1,48 +1,45 @@
 import { type ChatAddToolApproveResponseFunction, getToolName, isToolUIPart, type UIMessage } from "ai";
 
 type Part = UIMessage["parts"][number];
-type Answer = ChatAddToolApproveResponseFunction;
+type Respond = ChatAddToolApproveResponseFunction;
 
-export function Message({ message, answer }: { message: UIMessage; answer: Answer }) {
+export function Message({ message, respond }: { message: UIMessage; respond: Respond }) {
   return (
     <article className={message.role}>
-      {message.parts.map((part, place) => (
-        <PartView key={place} part={part} answer={answer} />
+      {message.parts.map((part, index) => (
+        <PartView key={index} part={part} respond={respond} />
       ))}
     </article>
   );
 }
 
-function PartView({ part, answer }: { part: Part; answer: Answer }) {
+function PartView({ part, respond }: { part: Part; respond: Respond }) {
   if (part.type === "text") return <p>{part.text}</p>;
-  if (part.type === "reasoning") return <p className="thought">{part.text}</p>;
-  if (isToolUIPart(part)) return <Call part={part} answer={answer} />;
+  if (part.type === "reasoning") return <p className="reasoning">{part.text}</p>;
+  if (isToolUIPart(part)) return <Call part={part} respond={respond} />;
   return null;
 }
 
-function Call({ part, answer }: { part: Extract<Part, { toolCallId: string }>; answer: Answer }) {
+function Call({ part, respond }: { part: Extract<Part, { toolCallId: string }>; respond: Respond }) {
   return (
     <div className="call">
       <b>{getToolName(part)}</b> <code>{JSON.stringify(part.input)}</code>
       {part.state === "approval-requested" && (
-        <div className="question">
-          May it?
-          <button type="button" onClick={() => answer({ id: part.approval.id, approved: true })}>
+        <div className="approval">
+          Allow this call?
+          <button type="button" onClick={() => respond({ id: part.approval.id, approved: true })}>
             Allow
           </button>
-          <button
-            type="button"
-            onClick={() => answer({ id: part.approval.id, approved: false, reason: "Not today." })}
-          >
-            Refuse
+          <button type="button" onClick={() => respond({ id: part.approval.id, approved: false })}>
+            Deny
           </button>
         </div>
       )}
-      {part.state === "output-available" && <pre>{shown(part.output)}</pre>}
+      {part.state === "output-available" && <pre>{asText(part.output)}</pre>}
       {part.state === "output-error" && <pre className="error">{part.errorText}</pre>}
-      {part.state === "output-denied" && <pre className="error">refused</pre>}
+      {part.state === "output-denied" && <pre className="error">denied</pre>}
     </div>
   );
 }
 
-const shown = (output: unknown) => (typeof output === "string" ? output : JSON.stringify(output, null, 2));
+const asText = (output: unknown) => (typeof output === "string" ? output : JSON.stringify(output, null, 2));

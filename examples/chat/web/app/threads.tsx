@@ -7,13 +7,13 @@ interface Summary {
   runStatus?: string;
 }
 
-/** The chats of this browser, read again whenever something has changed. */
+/** The chats of this browser, reloaded whenever `changed` changes. */
 export function Threads({ current, changed }: { current: string; changed: string }) {
   const [chats, setChats] = useState<Summary[]>([]);
 
   useEffect(() => {
     fetch("/api/summaries")
-      .then((answer) => answer.json())
+      .then((response) => response.json())
       .then(({ items }: { items?: Summary[] }) => setChats(items ?? []));
   }, [changed]);
 
