@@ -18,6 +18,7 @@ from partita.store.values import RunFilter
 from partita.types.json import JsonObject, loads
 from tests.importers.log_files import SESSION, gardening
 
+UNCHANGED = "claude-code   1 file   1 unchanged session\n"
 PATIENCE = 40.0  # shorter than the interval in which all files are checked
 
 
@@ -34,10 +35,9 @@ def test_import_reports_changes_and_a_repeated_import_none(store: str, tmp_path:
     path = str(gardening().write(tmp_path / "logs"))
     first = CliRunner().invoke(import_anything, [path, "--store", store])
     assert first.exit_code == 0, first.output
-    assert "1 changed" in first.output
-    assert "6 new, 0 changed, 0 unchanged" in first.output
+    assert first.stdout == "claude-code   1 file   1 new session   6 new messages\n"
     again = import_logs(path, "--store", store)
-    assert "0 changed, 0.0 MB" in again.output
+    assert again.stdout == UNCHANGED
 
 
 def test_folders_of_agents_are_searched_without_paths(store: str, tmp_path: Path) -> None:
@@ -47,8 +47,79 @@ def test_folders_of_agents_are_searched_without_paths(store: str, tmp_path: Path
     result = import_logs("--store", store, "--json", **plain)
     report = loads(result.output)
     assert (report["files"], report["threads"]["new"], report["messages"]["new"]) == (1, 1, 6)
+    assert [(one["agent"], one["project"], one["new"]) for one in report["sessions"]] == [
+        ("claude-code", "/home/ada/garden", True)
+    ]
     nothing = import_logs("--store", store, "--agent", "codex", **plain)
-    assert "No logs of agents were found." in nothing.output
+    assert (nothing.exit_code, nothing.stdout) == (0, "")
+    assert nothing.stderr.splitlines() == [
+        "No logs of codex were found in:",
+        "  codex        ~/.codex",
+        " hint: name files or folders (partita import PATH), or set CLAUDE_CONFIG_DIR, CODEX_HOME, "
+        "GEMINI_CLI_HOME or XDG_DATA_HOME",
+    ]
+
+
+def test_dry_run_shows_what_would_be_imported_and_creates_no_store(store: str, tmp_path: Path) -> None:
+    session = gardening()
+    path = session.write(tmp_path / "logs")
+    planned = import_logs(str(path), "--store", store, "--dry-run")
+    assert planned.exit_code == 0, planned.output
+    assert planned.stdout.splitlines() == [
+        "claude-code   1 file   1 new session   6 new messages",
+        "",
+        "would be imported:",
+        "  new      claude-code  garden  Which beds need water?  6 new messages",
+        "",
+        "Dry run: nothing was written.",
+    ]
+    assert not Path(store).exists()
+    path.write_bytes(b"".join(session.lines().splitlines(keepends=True)[:4]))
+    assert import_logs(str(path), "--store", store).exit_code == 0
+    session.append(path, 4)
+    report = loads(import_logs(str(path), "--store", store, "--dry-run", "--json").stdout)
+    counts = {"new": 3, "changed": 0, "unchanged": 3}
+    assert report["dryRun"]
+    assert report["sessions"] == [
+        {
+            "id": SESSION,
+            "agent": "claude-code",
+            "project": "/home/ada/garden",
+            "title": "Which beds need water?",
+            "new": False,
+            "messages": counts,
+        }
+    ]
+    sessions = {"new": 0, "changed": 1, "unchanged": 0}
+    assert report["agents"] == {"claude-code": {"files": 1, "sessions": sessions, "messages": counts}}
+    written = loads(import_logs(str(path), "--store", store, "--json").stdout)
+    assert written == {**report, "dryRun": False}
+
+
+def test_errors_precede_counts_and_name_each_path_once(store: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_bytes(b"no JSON\n")
+    paths = [str(tmp_path / name) for name in ("nowhere.jsonl", "notes.jsonl")]
+    result = import_logs(*paths, "--store", store)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.splitlines() == [
+        "error: no log of a known agent",
+        f"   at: {paths[1]}",
+        " hint: known agents: claude-code, codex, gemini-cli, opencode; other data needs --from",
+        "error: no such file or folder",
+        f"   at: {paths[0]}",
+        " hint: check the spelling",
+    ]
+
+
+def test_paths_of_findings_are_relative(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = gardening().write(tmp_path / "logs")
+    path.write_bytes(b"{broken\n" + path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert f"\n  logs/{path.name}: " in import_logs("logs", "--store", store).stdout
+    monkeypatch.chdir("/")
+    home = {"HOME": str(tmp_path)}
+    again = import_logs(str(path), "--store", f"{store}2", **home)
+    assert f"\n  ~/logs/{path.name}: " in again.stdout
 
 
 def test_damaged_lines_and_missing_files_are_reported(store: str, tmp_path: Path) -> None:
@@ -58,8 +129,8 @@ def test_damaged_lines_and_missing_files_are_reported(store: str, tmp_path: Path
     result = import_logs(str(path), str(tmp_path / "nowhere.jsonl"), "--store", store)
     assert result.exit_code == 1
     assert "line 4" in result.output
-    assert "nowhere.jsonl: no such file or folder" in result.output
-    assert "6 new" in result.output
+    assert f"error: no such file or folder\n   at: {tmp_path}/nowhere.jsonl\n" in result.stderr
+    assert "6 new" in result.stdout
 
 
 def test_damage_to_the_tree_of_a_session_is_reported_with_lines(store: str, tmp_path: Path) -> None:
@@ -84,7 +155,7 @@ def test_empty_file_is_not_an_error(store: str, tmp_path: Path, name: str) -> No
 
 
 INVALID = {
-    "a dry run of logs": (["--dry-run"], "require --from"),
+    "tables of logs": (["--tables", "t"], "require --from"),
     "two sources of rows": (["a", "b", "--from", "mastra"], "exactly one source"),
     "an unknown agent": (["--agent", "hal"], "unknown agent 'hal'"),
 }
@@ -101,7 +172,7 @@ def test_hook_imports_the_session(store: str, tmp_path: Path) -> None:
     notice = json.dumps({"session_id": SESSION, "transcript_path": str(path), "hook_event_name": "Stop"})
     result = CliRunner().invoke(hook, ["claude-code", "--store", store], input=notice)
     assert (result.exit_code, result.output) == (0, "")
-    assert "0 changed, 0.0 MB" in import_logs(str(path), "--store", store).output
+    assert import_logs(str(path), "--store", store).stdout == UNCHANGED
 
 
 def statuses(store: str, thread_id: str) -> list[str]:

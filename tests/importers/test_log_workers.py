@@ -38,7 +38,7 @@ def summary(items: Iterator[ThreadRows | Outcome]) -> tuple[dict[str, list[str]]
     problems: dict[str, tuple[str, ...]] = {}
     for item in items:
         if isinstance(item, Outcome):
-            problems[Path(item.path).stem] = item.problems
+            problems[Path(item.path).stem] = tuple(map(str, item.problems))
         else:
             messages.setdefault(item.thread.id, []).extend(one.message.id for one in item.messages)
     return messages, problems

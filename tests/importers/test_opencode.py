@@ -117,3 +117,63 @@ async def test_a_session_stops_running_when_nothing_was_written_for_long(
     assert report.read == 1
     assert await statuses(store, "ses_1") == {"completed"}
     assert (await import_path(store, path)).read == 0
+
+
+def barn(folder: Path) -> Path:
+    """A session in the folders of version 1. Its files were written at time 0."""
+    storage = folder / "storage"
+    time: JsonObject = {"created": 1000, "updated": 2000}
+    files: dict[str, JsonObject] = {
+        "session/p1/ses_1.json": {
+            "id": "ses_1",
+            "directory": "/barn",
+            "title": "Mend the roof",
+            "time": time,
+        },
+        "message/ses_1/msg_1.json": {"id": "msg_1", "role": "user", "time": {"created": 1000}},
+        "part/msg_1/prt_1.json": {"id": "prt_1", "type": "text", "text": "Mend the roof"},
+    }
+    for name, content in files.items():
+        path = storage / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(dumps(content))
+        os.utime(path, (0, 0))
+    return storage
+
+
+async def test_a_session_in_folders_is_reported_only_when_it_has_changed(
+    store: Store, tmp_path: Path
+) -> None:
+    storage = barn(tmp_path)
+    first = await import_path(store, storage)
+    assert (first.read, first.counts.new_threads) == (1, 1)
+    again = await import_path(store, storage)
+    assert (again.read, again.sessions, again.agents["opencode"].unchanged) == (0, {}, 1)
+    (storage / "part" / "msg_1" / "prt_2.json").write_bytes(dumps({"type": "text", "text": "before winter"}))
+    changed = await import_path(store, storage)
+    assert (changed.read, changed.counts.changed) == (1, 1)
+    assert (await import_path(store, storage)).read == 0
+
+
+async def test_a_running_session_in_folders_is_reported_once(store: Store, tmp_path: Path) -> None:
+    storage = barn(tmp_path)
+    session = storage / "session" / "p1" / "ses_1.json"
+    os.utime(session)
+    await import_path(store, storage)
+    assert "running" in await statuses(store, "ses_1")
+    assert (await import_path(store, storage)).read == 0
+    os.utime(session, (0, 0))
+    assert (await import_path(store, storage)).read == 1
+    assert await statuses(store, "ses_1") == {"completed"}
+    assert (await import_path(store, storage)).read == 0
+
+
+async def test_a_database_without_changed_sessions_is_not_reported(store: Store, tmp_path: Path) -> None:
+    path = orchard(tmp_path)
+    os.utime(path, (0, 0))
+    await import_path(store, path)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE unrelated (id TEXT)")
+    os.utime(path, (1, 1))
+    again = await import_path(store, path)
+    assert (again.read, again.agents["opencode"].unchanged) == (0, 1)

@@ -138,7 +138,7 @@ def _failed(error: Exception) -> int:
     match error:
         case PartitaError():
             _print_traceback()
-            _print_error(error.what, error.where, error.hint)
+            print_error(error.what, error.where, error.hint)
         case OSError():
             _print_traceback()
             _print_os_error(error)
@@ -174,7 +174,8 @@ def mute(*streams: TextIO | None) -> None:
     os.close(null)
 
 
-def _print_error(what: str, where: str = "", hint: str = "") -> None:
+def print_error(what: str, where: str = "", hint: str = "") -> None:
+    """Print an error on stderr: what went wrong, where, and how to fix it."""
     echo(what, mark="error: ", colour="red", indent=7, err=True)
     if where:
         echo(f"   at: {where}", indent=4, err=True)
@@ -232,14 +233,14 @@ def _names(context: click.Context | None) -> list[str]:
 def _print_os_error(error: OSError) -> None:
     what = (error.strerror or str(error) or type(error).__name__).lower()
     where = "" if error.filename is None else str(error.filename)
-    _print_error(what, where, HINTS.get(error.errno or 0, ""))
+    print_error(what, where, HINTS.get(error.errno or 0, ""))
 
 
 def _print_bug(error: Exception) -> None:
     """Print an exception that is not an error of the user, in one line."""
     text = " ".join(str(error).split())
     _print_traceback()
-    _print_error(
+    print_error(
         f"internal error: {type(error).__name__}{f': {text}' if text else ''}",
         hint="" if _wants_traceback() else f"{TRACEBACK}=1 shows the traceback; please report it",
     )

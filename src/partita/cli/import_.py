@@ -14,7 +14,7 @@ FOR_ROWS = ("tables", "batch_size")
 FOR_MESSAGES = ("thread", "thread_by")
 
 DEMO_USAGE = "--demo can only be combined with --store and --json"
-LOGS_USAGE = "--dry-run, --tables, --batch-size, --thread and --thread-by require --from"
+LOGS_USAGE = "--tables, --batch-size, --thread and --thread-by require --from"
 MESSAGES_USAGE = "--from FORMAT requires exactly one file, without options for logs or rows"
 ROWS_USAGE = "--from SYSTEM requires exactly one source, without --agent, --workers, --thread or --thread-by"
 
@@ -35,6 +35,7 @@ Examples:
   partita import                                    all sessions found here
   partita import ~/.claude/projects/-home-me-app    a folder, or single files
   partita import --agent codex                      sessions of one agent
+  partita import --dry-run                          only show what is new
   partita import mastra.db --from mastra --dry-run  show what would change
   partita import postgresql://me@host/app --from mastra --tables my_schema
   partita import dump/ --from smithers --json       a folder of CSV, JSONL …
@@ -69,7 +70,7 @@ Examples:
 )
 @click.option("--thread", metavar="ID", help="Messages: the thread to add them to.")
 @click.option("--thread-by", metavar="NAME", help="Messages: the field with the thread id.")
-@click.option("--dry-run", is_flag=True, help="Rows, messages: only show what would be imported.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be imported.")
 @click.option("--demo", is_flag=True, help="Import only the demo data that comes with Partita.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.pass_context
@@ -118,9 +119,15 @@ def import_anything(
     elif system is None:
         from partita.cli.import_logs import import_log_files
 
-        _refuse(ctx, LOGS_USAGE, *FOR_ROWS, *FOR_MESSAGES, "dry_run")
+        _refuse(ctx, LOGS_USAGE, *FOR_ROWS, *FOR_MESSAGES)
         code = import_log_files(
-            paths, url=url, resource=resource, agents=agents, workers=workers, as_json=as_json
+            paths,
+            url=url,
+            resource=resource,
+            agents=agents,
+            workers=workers,
+            dry_run=dry_run,
+            as_json=as_json,
         )
     elif system not in SYSTEMS:
         from partita.cli.import_files import import_messages_file

@@ -12,6 +12,7 @@ from partita.importers.databases.system import get_system
 from partita.views.text import counted
 
 from .blocking import run_async
+from .import_logs import DRY_RUN, dry_run_store
 from .output import Bar, echo
 
 if TYPE_CHECKING:  # imported when the command runs
@@ -21,7 +22,6 @@ if TYPE_CHECKING:  # imported when the command runs
     from partita.store.bulk.writer import Counts
 
 SHOWN = 10
-DRY_RUN = "\nDry run: nothing was written."
 
 
 def import_messages_file(
@@ -43,7 +43,7 @@ def import_messages_file(
     threads = by_thread(loaded.messages, thread_id=thread, key=thread_by, owner=resource)
 
     async def work() -> "Counts":
-        async with open_store(url) as store:
+        async with open_store(dry_run_store(url) if dry_run else url) as store:
             return await import_messages(store, threads, dry_run=dry_run)
 
     counts = run_async(work())
@@ -115,7 +115,7 @@ def import_rows_source(
     from partita.store.connection import open_store
 
     async def work() -> "ImportReport":
-        async with open_store(url) as store:
+        async with open_store(dry_run_store(url) if dry_run else url) as store:
             with Bar("importing") as bar:
                 return await import_rows(
                     store,

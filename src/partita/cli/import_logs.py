@@ -1,22 +1,37 @@
 """`partita import` without `--from`: finds the logs of agents, imports them, and prints the report."""
 
+import re
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from partita.cli.output import print_json
+from partita.views.text import counted
 
 from .blocking import run_async
+from .exit_codes import print_error
 from .output import Bar, echo
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.errors import PartitaError
-    from partita.importers.logs.plan import LogImportReport, Progress
+    from partita.importers.logs.plan import AgentReport, ImportedSession, LogImportReport, Progress
     from partita.logs.sources.source import LogFile
+    from partita.store.bulk.writer import Counts
 
 SHOWN = 12
+TITLE = 60
+"""The number of characters of a title that are shown."""
+
+LARGE = 50_000_000
+"""The number of bytes from which on the time of an import is shown."""
+
+NEXT = "next: partita show last · partita search WORDS · partita serve"
+DRY_RUN = "\nDry run: nothing was written."
+HOMES = "CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME or XDG_DATA_HOME"
 
 
 class LogBar(Bar):
@@ -62,6 +77,14 @@ def check_agents(agents: Sequence[str]) -> None:
             raise click.UsageError(f"unknown agent {name!r}; use one of {', '.join(AGENTS)}")
 
 
+def dry_run_store(url: str | None) -> str | None:
+    """Return the store to compare with in a dry run: an empty one in memory if the store does not exist."""
+    from partita.store.engines.location import locate
+
+    path = locate(url).path
+    return url if path is None or path.exists() else "memory:"
+
+
 def import_log_files(
     paths: Sequence[str],
     *,
@@ -69,6 +92,7 @@ def import_log_files(
     resource: str | None,
     agents: Sequence[str],
     workers: int | None,
+    dry_run: bool,
     as_json: bool,
 ) -> int:
     """Import logs and return the exit code."""
@@ -82,48 +106,134 @@ def import_log_files(
         from partita.store.connection import open_store
 
         async def work() -> "LogImportReport":
-            async with open_store(url) as store:
+            async with open_store(dry_run_store(url) if dry_run else url) as store:
                 files, problems = find(paths, agents)
                 with LogBar() as bar:
                     report = await import_logs(
-                        store, files, resource_id=resource, workers=pool, on_progress=bar.show
+                        store,
+                        files,
+                        resource_id=resource,
+                        workers=pool,
+                        on_progress=bar.show,
+                        dry_run=dry_run,
                     )
                 for problem in problems:
-                    report.problem(problem.where, f"{problem.what}; hint: {problem.hint}")
+                    report.problem(problem.where, problem)
                 return report
 
         report = run_async(work())
     if as_json:
         print_json(report.to_json())
     else:
-        _print(report, time.monotonic() - began, named=bool(paths))
+        print_problems(report.problems)
+        if report.files:
+            _print(report, time.monotonic() - began)
+        elif not report.failed:
+            _print_places(paths, agents)
     return 1 if report.failed else 0
 
 
-def _print(report: "LogImportReport", seconds: float, *, named: bool) -> None:
-    counts = report.counts
-    if not report.files and not report.failed:
-        echo("No logs of agents were found.")
-        if not named:
-            echo("hint: name files or folders, or set CLAUDE_CONFIG_DIR, CODEX_HOME … to their folders")
-        return
-    speed = f", {report.bytes / seconds / 1e6:.0f} MB/s" if report.bytes and seconds > 0 else ""
-    echo(f"files     {report.files:>9,}  {report.read:,} changed, {report.bytes / 1e6:.1f} MB{speed}")
-    echo(f"threads   {'':>9}  {counts.new_threads:,} new")
-    changes = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
-    echo(f"messages  {'':>9}  {changes}")
+def print_problems(problems: "Mapping[str, Sequence[PartitaError]]") -> None:
+    """Print the errors of an import by path."""
+    errors = [(path, error) for path, each in sorted(problems.items()) for error in each]
+    for path, error in errors[:SHOWN]:
+        where = error.where if path in error.where else ", ".join(filter(None, (path, error.where)))
+        print_error(error.what, where.replace(path, shown_path(path)), error.hint)
+    if len(errors) > SHOWN:
+        echo(f"… and {counted(len(errors) - SHOWN, 'more error')}; --json lists all", err=True)
+
+
+def shown_path(path: str) -> str:
+    """Return a path relative to the current folder if it is inside, else with `~` for the home folder."""
+    from .view.context import short_path
+
+    here = f"{Path.cwd()}/"
+    return short_path(path.removeprefix(here), None)
+
+
+def _print(report: "LogImportReport", seconds: float) -> None:
+    rows = [
+        (name, counted(agent.files, "file"), _sessions(agent), message_counts(agent.counts))
+        for name, agent in report.agents.items()
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        echo("   ".join(cells).rstrip())
+    if report.bytes >= LARGE:
+        echo(f"{report.bytes / 1e6:,.0f} MB in {seconds:.0f} s")
     if report.gone:
-        echo(f"deleted   {report.gone:>9,}  files that were imported earlier; their threads stay")
-    _print_by_path("unknown or damaged records:", report.unknown_records)
-    _print_by_path("could not be imported:", report.problems)
+        files = "file of an earlier import was" if report.gone == 1 else "files of earlier imports were"
+        echo(f"{report.gone:,} {files} deleted; the threads stay")
+    if report.dry_run:
+        _print_list("would be imported:", map(_planned, filter(_is_changed, report.sessions.values())))
+    unknown = (
+        f"{shown_path(path)}: {one}" for path, each in sorted(report.unknown_records.items()) for one in each
+    )
+    _print_list("unknown or damaged records:", unknown)
+    if report.dry_run:
+        echo(DRY_RUN)
+    elif sys.stderr.isatty():
+        echo(NEXT, err=True)
 
 
-def _print_by_path(title: str, found: "Mapping[str, Sequence[object]]") -> None:
-    lines = [f"{path}: {one}" for path, each in sorted(found.items()) for one in each]
-    if not lines:
-        return
-    echo(f"\n{title}")
+def _sessions(agent: "AgentReport") -> str:
+    """Return the numbers of sessions: `2 new sessions, 1 changed`."""
+    counts = {"new": agent.counts.new_threads, "changed": agent.changed, "unchanged": agent.unchanged}
+    return _counts("session", counts) or "no sessions"
+
+
+def message_counts(counts: "Counts") -> str:
+    """Return the numbers of messages: `12 new messages, 1 changed`."""
+    return _counts("message", {"new": counts.new, "changed": counts.changed})
+
+
+def _counts(noun: str, counts: Mapping[str, int]) -> str:
+    found = [(name, count) for name, count in counts.items() if count]
+    (first, count), *others = found or [("", 0)]
+    texts = [counted(count, f"{first} {noun}"), *(f"{count:,} {name}" for name, count in others)]
+    return ", ".join(texts) if found else ""
+
+
+def _is_changed(session: "ImportedSession") -> bool:
+    return session.is_changed
+
+
+def _planned(session: "ImportedSession") -> str:
+    return f"{'new' if session.counts.new_threads else 'changed':7}  {session_line(session)}"
+
+
+def session_line(session: "ImportedSession") -> str:
+    """Return the agent, the project and the title of a session, and what is new in it."""
+    from .view.text import one_line
+
+    thread = session.thread
+    project = re.split(r"[/\\]", (thread.project or "").rstrip("/\\"))[-1]
+    texts = [one_line(text, TITLE) for text in (project, thread.title or thread.id) if text]
+    return "  ".join([f"{thread.agent or '':11}", *texts, message_counts(session.counts) or "no messages"])
+
+
+def _print_list(title: str, items: Iterator[str]) -> None:
+    lines = list(items)
+    if lines:
+        echo(f"\n{title}")
     for line in lines[:SHOWN]:
         echo(f"  {line}")
     if len(lines) > SHOWN:
         echo(f"  … and {len(lines) - SHOWN:,} more; --json lists all")
+
+
+def _print_places(paths: Sequence[str], agents: Sequence[str]) -> None:
+    """Print where logs were searched for in vain."""
+    from partita.logs.files import homes
+
+    of = f" of {', '.join(agents)}" if agents else ""
+    if paths:
+        echo(f"No logs{of} were found in {', '.join(map(shown_path, paths))}.", err=True)
+        return
+    echo(f"No logs{of or ' of agents'} were found in:", err=True)
+    for agent, folders in homes().items():
+        if not agents or agent in agents:
+            places = ", ".join(shown_path(str(folder)) for folder in folders)
+            echo(f"  {agent:<11}  {places}", err=True)
+    echo(f" hint: name files or folders (partita import PATH), or set {HOMES}", indent=6, err=True)

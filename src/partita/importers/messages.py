@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.rows import read_moment
 from partita.store.bulk.rows import ThreadRows
-from partita.store.bulk.writer import Counts, compare_threads, write_threads
+from partita.store.bulk.writer import Counts, compare_threads, sum_counts, write_threads
 from partita.store.messages.prepared import prepare
 from partita.store.store import Store
 from partita.types.messages import Message
@@ -127,4 +127,6 @@ async def import_messages(
             updated_at=max(times, default=None),
         )
         batches.append(ThreadRows(thread, [prepare(message, thread_id) for message in messages]))
-    return await (store.read(compare_threads, batches) if dry_run else store.write(write_threads, batches))
+    if dry_run:
+        return sum_counts(await store.read(compare_threads, batches))
+    return sum_counts(await store.write(write_threads, batches))

@@ -190,7 +190,7 @@ def find_logs(paths: Iterable[str | Path]) -> Expansion:
     """The logs of any known agent: the named files, and those in the named folders. Never raises."""
     files: dict[str, LogFile] = {}
     problems: list[PartitaError] = []
-    hint = f"known: {', '.join(AGENTS)}"
+    hint = f"known agents: {', '.join(AGENTS)}; other data needs --from"
     for path in map(Path, paths):
         if path.is_dir():
             found = list(_search(path, problems.append))

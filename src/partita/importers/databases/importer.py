@@ -17,7 +17,7 @@ from partita.formats.losses import Loss
 from partita.formats.rows import Row
 from partita.logs.sqlite import MAGIC
 from partita.store.bulk.rows import ThreadRows
-from partita.store.bulk.writer import compare_threads, write_threads
+from partita.store.bulk.writer import compare_threads, sum_counts, write_threads
 from partita.store.engines.location import locate
 from partita.store.sql.texts import required, sanitized, storable
 from partita.store.store import Store
@@ -180,7 +180,7 @@ class _Importer:
                 if self._dry_run
                 else self._store.write(write_threads, pending)
             )
-            self.tally.counts = self.tally.counts.plus(await work)
+            self.tally.counts = self.tally.counts.plus(sum_counts(await work))
 
 
 async def _read_lookups(source: Source, found: FoundLayout) -> Lookups:

@@ -13,14 +13,27 @@ from msgspec.structs import replace
 from partita.errors import PartitaError
 from partita.logs.sources.registry import SOURCES
 from partita.logs.sources.source import LogFile
-from partita.store.bulk.agent_sessions import SESSION, write_sessions
+from partita.store.bulk.agent_sessions import SESSION, compare_sessions, write_sessions
 from partita.store.bulk.rows import ThreadRows
+from partita.store.bulk.writer import ThreadCounts, known_threads
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
+from partita.store.threads.lists import first_words, with_display_titles
 from partita.store.values import Source
 from partita.types.json import is_object
 
-from .plan import LogImportReport, OnProgress, Outcome, Plan, Progress, Task, Unit, plan_for, units_of
+from .plan import (
+    AgentReport,
+    LogImportReport,
+    OnProgress,
+    Outcome,
+    Plan,
+    Progress,
+    Task,
+    Unit,
+    plan_for,
+    units_of,
+)
 from .workers import Workers
 
 BATCH_BYTES: Final = 4 * 1024 * 1024
@@ -52,19 +65,25 @@ async def import_logs(
     on_progress: OnProgress | None = None,
     finished: bool = False,
     followed: bool = False,
+    dry_run: bool = False,
 ) -> LogImportReport:
     """Store what is new in the logs: threads, messages, runs with their raw lines, costs.
 
     The last run of a log that was written to in the last minutes is `running`, unless its agent has
     `finished`. A log that is `followed` is read again when it grows: its cut last line is not reported.
+    `dry_run`: the logs are read and compared with the store, and nothing is written.
     """
     units = units_of(files)
     known = {source.path: source for source in await store.sources.list()}
-    report = LogImportReport(files=sum(len(unit.files) for unit in units))
+    report = LogImportReport(dry_run=dry_run)
+    for unit in units:
+        report.agents.setdefault(unit.session.agent, AgentReport()).files += len(unit.files)
     report.gone = _gone(known, units)
     tasks, moved = _tasks(units, known, lite=await store.read(_is_lite), finished=finished, followed=followed)
-    report.read = len(tasks)
     await _Import(store, resource_id, report, tasks, on_progress).run(workers)
+    await _count_sessions(store, resource_id, report, units, known)
+    if dry_run:
+        return report
     units_read = [task.unit for task in tasks]
     for path, problem in await _delete_moved(store, units_read, known, resource_id):
         report.problem(path, problem)
@@ -73,6 +92,37 @@ async def import_logs(
         if await store.sources.get(path) is None:
             await store.sources.save(replace(source, path=path), resource_id=resource_id)
     return report
+
+
+async def _count_sessions(
+    store: Store,
+    resource_id: str | None,
+    report: LogImportReport,
+    units: Iterable[Unit],
+    known: Mapping[str, Source],
+) -> None:
+    """Count the sessions of each agent: those that were read, and the stored ones in unchanged files."""
+    stored = {session: unit.session.agent for unit in units for session in _sessions_in(unit, known)}
+    for session in report.sessions.values():
+        agent = report.agents.setdefault(session.thread.agent or "", AgentReport())
+        agent.counts = agent.counts.plus(session.counts)
+        agent.changed += session.is_changed and not session.counts.new_threads
+        if not session.is_changed:
+            stored[session.thread.id] = session.thread.agent or ""
+        else:
+            stored.pop(session.thread.id, None)
+    own = store if resource_id is None else store.scoped(resource_id)
+    for session_id in await own.read(known_threads, list(stored)):
+        report.agents[stored[session_id]].unchanged += 1
+
+
+def _sessions_in(unit: Unit, known: Mapping[str, Source]) -> Iterable[str]:
+    """The ids of the sessions in a file, as the last import stored them."""
+    source = known.get(str(unit.session.path))
+    stamps = source.state.get("stamps") if source is not None and is_object(source.state) else None
+    if is_object(stamps):
+        return stamps
+    return [source.thread_id] if source is not None and source.thread_id is not None else []
 
 
 def _is_lite(tx: Transaction) -> bool:
@@ -174,13 +224,12 @@ class _Import:
 
     async def _write(self, batch: _Batch) -> None:
         try:
-            counts = await self._store.write(write_sessions, batch.rows, self._resource_id)
-            self._report.counts = self._report.counts.plus(counts)
+            await self._write_rows(batch.rows)
         except PartitaError:
             await self._write_one_by_one(batch.rows)
         for row in batch.rows:
             for failure in row.failures:
-                self._report.problem(row.thread.id, failure)
+                self._report.problem(row.thread.id, PartitaError(failure))
         for outcome in batch.outcomes:
             self._files += 1
             self._report.add(outcome)
@@ -191,14 +240,45 @@ class _Import:
                 Progress(self._files, len(self._tasks), self._report.bytes, self._all_bytes, messages)
             )
 
+    async def _write_rows(self, rows: Sequence[ThreadRows]) -> None:
+        """Write rows, or compare them in a dry run, and add the sessions to the report."""
+        if self._report.dry_run:
+            written = await self._store.read(compare_sessions, rows, self._resource_id)
+        else:
+            written = await self._store.write(write_sessions, rows, self._resource_id)
+        prompts = {row.thread.id: _first_prompt(row) for row in reversed(rows)}
+        with_titles = await self._store.read(_with_titles, written, prompts)
+        for one in with_titles:
+            self._report.add_session(*one)
+
     async def _write_one_by_one(self, rows: Sequence[ThreadRows]) -> None:
         """Write rows one by one after they failed together, to find those that fail."""
         for row in rows:
             try:
-                counts = await self._store.write(write_sessions, [row], self._resource_id)
-                self._report.counts = self._report.counts.plus(counts)
+                await self._write_rows([row])
             except PartitaError as error:
-                self._report.problem(row.sources[0].path if row.sources else row.thread.id, str(error))
+                self._report.problem(row.sources[0].path if row.sources else row.thread.id, error)
+
+
+def _first_prompt(rows: ThreadRows) -> str | None:
+    """The start of the first prompt of a session."""
+    prompts = (
+        one.derived.preview for one in rows.messages if one.role == "user" and not one.message.internal
+    )
+    prompt = next(filter(None, prompts), None)
+    return None if prompt is None else first_words(prompt)
+
+
+def _with_titles(
+    tx: Transaction, written: Sequence[ThreadCounts], prompts: Mapping[str, str | None]
+) -> list[ThreadCounts]:
+    """Sessions with titles for display. The prompts are those of new sessions."""
+    threads = [
+        replace(thread, title=thread.title or prompts.get(thread.id)) if counts.new_threads else thread
+        for thread, counts in written
+    ]
+    titled = with_display_titles(tx, threads)
+    return [ThreadCounts(thread, one.counts) for thread, one in zip(titled, written, strict=True)]
 
 
 def _collect(items: Iterator[ThreadRows | Outcome], writing: "asyncio.Task[None] | None") -> _Batch:
@@ -227,20 +307,20 @@ def _was_alone(source: Source | None) -> bool:
 
 async def _delete_moved(
     store: Store, units: Iterable[Unit], known: Mapping[str, Source], resource_id: str | None
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, PartitaError]]:
     """Delete the former threads of such sub-agents; returns the paths of those that failed, and why.
 
     `known` are the sources as they were before the sessions were read.
     """
     own = store if resource_id is None else store.scoped(resource_id)
-    problems: list[tuple[str, str]] = []
+    problems: list[tuple[str, PartitaError]] = []
     for file in (file for unit in units for file in unit.agents):
         source = known.get(str(file.path))
         if source is not None and source.thread_id is not None and _was_alone(source):
             try:
                 await _delete_thread(own, file, source.thread_id)
             except PartitaError as error:
-                problems.append((str(file.path), str(error)))
+                problems.append((str(file.path), error))
     return problems
 
 

@@ -7,12 +7,16 @@ from pathlib import Path
 from time import time_ns
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
+from partita.errors import PartitaError
 from partita.formats.log.sink import UnknownRecord
 from partita.logs.sources.registry import SOURCES
 from partita.logs.sources.source import LogFile
 from partita.store.bulk.writer import Counts
 from partita.store.values import Source
 from partita.types.json import JsonObject, is_object
+from partita.types.threads import Thread
 
 # Whether a file has anything new, and from where to read it
 #
@@ -142,7 +146,8 @@ class Outcome(NamedTuple):
     bytes: int = 0
     lines: int = 0
     unknown_records: tuple[UnknownRecord, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[PartitaError, ...] = ()
+    is_changed: bool = True  # false if the file had to be opened to know that nothing in it is new
 
 
 class Progress(NamedTuple):
@@ -158,23 +163,64 @@ class Progress(NamedTuple):
 OnProgress: TypeAlias = Callable[[Progress], None]
 
 
+class ImportedSession(NamedTuple):
+    """A session that was read: its thread, which always has a title if a user said something, and counts."""
+
+    thread: Thread
+    counts: Counts = Counts()
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything of it is new."""
+        return bool(self.counts.new_threads or self.counts.new or self.counts.changed)
+
+    def to_json(self) -> JsonObject:
+        """The session as plain JSON."""
+        return {
+            "id": self.thread.id,
+            "agent": self.thread.agent,
+            "project": self.thread.project,
+            "title": self.thread.title,
+            "new": bool(self.counts.new_threads),
+            "messages": _message_counts(self.counts),
+        }
+
+
 @dataclass
-class LogImportReport:
-    """The report of an import: files, new messages, unknown records, errors."""
+class AgentReport:
+    """The part of a report that is about one agent. New sessions are `counts.new_threads`."""
 
     files: int = 0
+    changed: int = 0  # sessions that were stored, with anything new
+    unchanged: int = 0
+    counts: Counts = field(default_factory=Counts)
+
+    def to_json(self) -> JsonObject:
+        """It as plain JSON."""
+        sessions = {"new": self.counts.new_threads, "changed": self.changed, "unchanged": self.unchanged}
+        return {"files": self.files, "sessions": sessions, "messages": _message_counts(self.counts)}
+
+
+@dataclass
+class LogImportReport:
+    """The report of an import: files, sessions, new messages, unknown records, errors."""
+
+    dry_run: bool = False
     read: int = 0  # files that had anything new
     bytes: int = 0
     lines: int = 0
     gone: int = 0  # files that were read once and do not exist any more; their threads stay
     counts: Counts = field(default_factory=Counts)
+    sessions: dict[str, ImportedSession] = field(default_factory=dict[str, ImportedSession])
+    agents: dict[str, AgentReport] = field(default_factory=dict[str, AgentReport])
     unknown_records: dict[str, tuple[UnknownRecord, ...]] = field(
         default_factory=dict[str, tuple[UnknownRecord, ...]]
     )
-    problems: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    problems: dict[str, list[PartitaError]] = field(default_factory=dict[str, list[PartitaError]])
 
     def add(self, outcome: Outcome) -> None:
         """Add the outcome of a file."""
+        self.read += outcome.is_changed
         self.bytes += outcome.bytes
         self.lines += outcome.lines
         if outcome.unknown_records:
@@ -182,9 +228,25 @@ class LogImportReport:
         for problem in outcome.problems:
             self.problem(outcome.path, problem)
 
-    def problem(self, path: str, what: str) -> None:
+    def add_session(self, thread: Thread, counts: Counts) -> None:
+        """Add a session, or another part of it."""
+        known = self.sessions.get(thread.id)
+        if known is not None:
+            thread = replace(thread, title=known.thread.title or thread.title)
+            counts = counts._replace(new_threads=0)  # in a dry run, each part is new
+        self.counts = self.counts.plus(counts)
+        self.sessions[thread.id] = ImportedSession(
+            thread, counts if known is None else known.counts.plus(counts)
+        )
+
+    def problem(self, path: str, error: PartitaError) -> None:
         """Add an error of a file."""
-        self.problems.setdefault(path, []).append(what)
+        self.problems.setdefault(path, []).append(error)
+
+    @property
+    def files(self) -> int:
+        """How many files there are."""
+        return sum(agent.files for agent in self.agents.values())
 
     @property
     def failed(self) -> bool:
@@ -192,19 +254,18 @@ class LogImportReport:
         return bool(self.problems)
 
     def to_json(self) -> JsonObject:
-        """The report as plain JSON."""
+        """The report as plain JSON. It lists the sessions with anything new."""
         return {
+            "dryRun": self.dry_run,
             "files": self.files,
             "read": self.read,
             "bytes": self.bytes,
             "lines": self.lines,
             "gone": self.gone,
             "threads": {"new": self.counts.new_threads},
-            "messages": {
-                "new": self.counts.new,
-                "changed": self.counts.changed,
-                "unchanged": self.counts.unchanged,
-            },
+            "messages": _message_counts(self.counts),
+            "agents": {name: agent.to_json() for name, agent in self.agents.items()},
+            "sessions": [session.to_json() for session in self.sessions.values() if session.is_changed],
             "findings": [
                 {
                     "file": path,
@@ -217,6 +278,12 @@ class LogImportReport:
                 for unknown in found
             ],
             "problems": [
-                {"file": path, "what": what} for path, each in sorted(self.problems.items()) for what in each
+                {"file": path, "what": error.what, "where": error.where, "hint": error.hint}
+                for path, errors in sorted(self.problems.items())
+                for error in errors
             ],
         }
+
+
+def _message_counts(counts: Counts) -> JsonObject:
+    return {"new": counts.new, "changed": counts.changed, "unchanged": counts.unchanged}

@@ -18,7 +18,7 @@ from partita.logs.sources.registry import log_format, source_of
 from partita.logs.sources.source import LogFile, LogFormat, SessionStore, is_uuid
 from partita.store.bulk.rows import ThreadRows, prepare_messages
 from partita.store.values import Source
-from partita.types.json import Json, JsonObject, dumps, is_object
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, UserMessage
 from partita.types.threads import Thread
 
@@ -44,7 +44,7 @@ def read_unit(task: Task) -> Iterator[ThreadRows | Outcome]:
         with closing(open_store(file.path)) as store:
             yield from _StoreReader(task, store).rows()
     except PartitaError as error:
-        yield Outcome(str(file.path), problems=(str(error),))
+        yield Outcome(str(file.path), problems=(error,))
 
 
 class _SessionRows:
@@ -118,7 +118,7 @@ class _FileReader:
         )
         stored: Json = self._state.get("lines") if more else None
         self._rows = _SessionRows(self._reading, task, stored if is_object(stored) else {})
-        self._problems: list[str] = []
+        self._problems: list[PartitaError] = []
 
     def rows(self) -> Iterator[ThreadRows | Outcome]:
         """Yield the rows to write, in batches."""
@@ -132,14 +132,14 @@ class _FileReader:
                     waiting = 0
                     yield self._next_batch()
         except PartitaError as error:  # the rows so far are kept
-            self._problems.append(str(error))
+            self._problems.append(error)
         reading.read_sub_agents()
         if self._checkpoint is not None and self._needs_earlier_records():
             again = self._task._replace(plan=Plan("again", self._task.plan.source))
             yield from _FileReader(again).rows()
             return
         yield from self._end()
-        problems = (*self._problems, *map(str, reading.problems))
+        problems = (*self._problems, *reading.problems)
         size = max(reading.offset - start, 0) or self._file.size
         yield Outcome(str(self._file.path), size, reading.lines_read, reading.unknown_records, problems)
 
@@ -260,37 +260,42 @@ class _StoreReader:
         self._store = store
         self._file = task.unit.session
         self._running = not task.finished and is_recent(self._file)
-        stamps = task.plan.state.get("stamps")
+        stamps, opened = task.plan.state.get("stamps"), task.plan.state.get("open")
         self._known: JsonObject = stamps if is_object(stamps) else {}
         self._stamps: JsonObject = {}
-        self._has_open = False  # whether a session may have to be read again though it does not change
+        # Sessions that must be read again once nothing was written for long, though they do not change.
+        self._known_open = opened if is_array(opened) else ()
+        self._open: list[str] = []
         self._children: dict[str, list[str]] = {}
 
     def rows(self) -> Iterator[ThreadRows | Outcome]:
         """Yield the rows to write, session by session. The last rows have the state of the file."""
         only = self._file.session if self._file.kind == "storage-session" else None
         unknown: list[UnknownRecord] = []
-        problems: list[str] = []
+        problems: list[PartitaError] = []
         held: ThreadRows | None = None
         lines = 0
         for session in [name for name in self._top_sessions() if only in (None, name)]:
-            stamp = self._stamp(session)
-            if self._known.get(session) == stamp:
-                self._stamps[session] = stamp
+            stamp = self._stamps[session] = self._stamp(session)
+            was_open = session in self._known_open
+            if self._known.get(session) == stamp and (self._running or not was_open):
+                self._open += [session] if was_open else []
                 continue
             reading = self._read(session)
-            for rows in self._rows(reading, stamp):
+            for rows in self._rows(reading):
                 if held is not None:
                     yield held
                 held = rows
             unknown += reading.unknown_records
-            problems += map(str, reading.problems)
+            problems += reading.problems
             lines += reading.lines_read
         if held is not None:
             yield held._replace(sources=[self._source(only)])
-        problems += map(str, self._store.problems)
+        problems += self._store.problems
         size = 0 if held is None else self._file.size
-        yield Outcome(str(self._file.path), size, lines, tuple(unknown), tuple(problems))
+        yield Outcome(
+            str(self._file.path), size, lines, tuple(unknown), tuple(problems), is_changed=held is not None
+        )
 
     def _top_sessions(self) -> list[str]:
         """The sessions that no other session of this store started."""
@@ -323,8 +328,8 @@ class _StoreReader:
         reading.read_sub_agents()
         return reading
 
-    def _rows(self, reading: LogReader, stamp: list[int]) -> Iterator[ThreadRows]:
-        """Return the rows of a session. If it may be running, it has no stamp and is read next time."""
+    def _rows(self, reading: LogReader) -> Iterator[ThreadRows]:
+        """Return the rows of a session."""
         rows = _SessionRows(reading, self._task, {})
         running = self._running
         batch = reading.finish(running=running, followed=running and self._task.followed)
@@ -332,9 +337,7 @@ class _StoreReader:
         own = rows.take(reading.thread, batch, running=running)
         orphans = list(rows.orphans(reading.thread))
         if running and (orphans or any(run.run.status == "running" for run in own.runs)):
-            self._has_open = True
-        else:
-            self._stamps[reading.thread_id] = stamp
+            self._open.append(reading.thread_id)
         yield own
         if not running:  # else a call may claim them later
             yield from orphans
@@ -347,8 +350,8 @@ class _StoreReader:
             "stamps": self._stamps,
             "packed": True,
         }
-        if self._has_open:
-            state["running"] = True
+        if self._open:
+            state |= {"running": True, "open": self._open}
         return Source(
             path=str(file.path),
             identity=file.identity,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, Final
 
+from partita.errors import PartitaError
 from partita.types.json import dumps
 
 if sys.platform == "linux":
@@ -106,9 +107,10 @@ class Workers:
         assert worker.task is not None, "only busy workers are waited for"
         if worker.is_ready:
             path = str(worker.task.unit.session.path)
-            yield Outcome(
-                path, problems=("the process that read it was killed; is there too little memory?",)
+            killed = PartitaError(
+                "the process that read it was killed", where=path, hint="is there too little memory?"
             )
+            yield Outcome(path, problems=(killed,))
             self._workers += self._start(1)
         else:
             yield from read_here([worker.task])

@@ -189,9 +189,9 @@ async def _import(
             for one in unknown
         ][:MAX_LISTED]
         result.problems += [
-            ImportProblem(file, what)
+            ImportProblem(file, str(problem))
             for file, problems in sorted(report.problems.items())
-            for what in problems
+            for problem in problems
         ][:MAX_LISTED]
     return result
 

@@ -3,11 +3,10 @@
 A session is identified by its own id, so that it is the same thread whenever it is uploaded.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import time_ns
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,14 +19,10 @@ from partita.logs.sources.source import LogFile
 from partita.server.uploads.files import UNNAMED, DetectedUpload
 from partita.server.worker_pool import IN_PROCESS_BYTES, Job, WorkerPool
 from partita.store.bulk.rows import RunRows, ThreadRows
-from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.store.values import Source
 from partita.types.json import is_object
 from partita.types.threads import Thread
-
-T = TypeVar("T")
-P = ParamSpec("P")
 
 
 class ImportedLogs(NamedTuple):
@@ -41,7 +36,7 @@ class ImportedLogs(NamedTuple):
 async def import_uploaded_logs(
     store: Store, logs: Sequence[DetectedUpload], folder: Path, pool: WorkerPool, *, dry_run: bool
 ) -> ImportedLogs:
-    """Import logs into the store. With `dry_run`, all changes of the store are undone."""
+    """Import logs into the store. With `dry_run`, they are only compared with it."""
     before = time_ns() - RECENT
     async with pool.job() as job:
         workers = UploadWorkers(folder, logs, job)
@@ -49,12 +44,8 @@ async def import_uploaded_logs(
         for log in logs:
             source = await store.sources.get(workers.name_of(log))
             files.append(_log_file(log, _mtime_of(source) or before))
-        target = DryRunStore.of(store) if dry_run else store
-        report = await import_logs(target, files, workers=workers)
+        report = await import_logs(store, files, workers=workers, dry_run=dry_run)
     report.gone = 0
-    if dry_run:
-        found = [await store.threads.get(known) for known in workers.threads]
-        report.counts = report.counts._replace(new_threads=sum(thread is None for thread in found))
     return ImportedLogs(report, workers.threads, len(workers.runs))
 
 
@@ -139,8 +130,9 @@ class UploadWorkers(Workers):
         return rows._replace(run=replace(rows.run, metadata=changed))
 
     def _outcome(self, outcome: Outcome) -> Outcome:
-        problems = tuple(problem.replace(f"{self._folder}/", "") for problem in outcome.problems)
-        return outcome._replace(path=self._file_name(outcome.path), problems=problems)
+        for problem in outcome.problems:
+            problem.where = problem.where.replace(f"{self._folder}/", "")
+        return outcome._replace(path=self._file_name(outcome.path))
 
     def _name(self, path: str) -> str:
         return self._names.get(path, path)
@@ -148,30 +140,3 @@ class UploadWorkers(Workers):
     def _file_name(self, path: str) -> str:
         log = self._logs.get(path)
         return path if log is None else log.upload.name
-
-
-class DryRunStore(Store):
-    """A store whose transactions are rolled back once they have their results."""
-
-    @classmethod
-    def of(cls, store: Store) -> "DryRunStore":
-        """The same store, whose transactions are rolled back."""
-        return cls(store.engine, clock=store.clock, owner=store.owner, appender=store.appender)
-
-    async def write(
-        self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **options: P.kwargs
-    ) -> T:
-        """The result of a function, whose transaction is rolled back."""
-        results: list[T] = []
-
-        def run(tx: Transaction) -> None:
-            results[:] = [work(tx, *args, **options)]
-            raise _Rollback
-
-        with suppress(_Rollback):
-            await super().write(run)
-        return results[0]
-
-
-class _Rollback(Exception):  # noqa: N818 # not an error
-    """Ends a transaction without its changes."""

@@ -13,7 +13,7 @@ from partita.server.problems import Problem
 from partita.server.routes.convert import fold_payload
 from partita.server.uploads.files import UNNAMED, DetectedUpload, Upload
 from partita.store.bulk.rows import ThreadRows
-from partita.store.bulk.writer import Counts, compare_threads, write_threads
+from partita.store.bulk.writer import Counts, compare_threads, sum_counts, write_threads
 from partita.store.messages.prepared import Prepared, prepare
 from partita.store.store import Store
 from partita.stream.accumulator import close_message
@@ -86,10 +86,10 @@ async def import_payload(store: Store, payload: Payload, title: str, *, dry_run:
         )
         batches.append(ThreadRows(thread, prepared))
     if dry_run:
-        counts = await store.read(compare_threads, batches)
+        written = await store.read(compare_threads, batches)
     else:
-        counts = await store.write(write_threads, batches)
-    return ImportedMessages(counts, [batch.thread for batch in batches])
+        written = await store.write(write_threads, batches)
+    return ImportedMessages(sum_counts(written), [batch.thread for batch in batches])
 
 
 def values_in(data: bytes, name: str) -> Json:

@@ -31,7 +31,7 @@ from partita.types.messages import AssistantMessage, Message, UserMessage, text_
 from partita.types.threads import Run, Thread
 
 from .rows import ThreadRows
-from .writer import Counts, write_threads
+from .writer import ThreadCounts, compare_threads, write_threads
 
 SESSION: Final = "session:"
 """The start of paths of sources that are a session of an agent, not a file."""
@@ -167,18 +167,30 @@ def _merge_imported(
 # An import
 
 
-def write_sessions(tx: Transaction, sessions: Sequence[ThreadRows], resource_id: str | None) -> Counts:
+def write_sessions(
+    tx: Transaction, sessions: Sequence[ThreadRows], resource_id: str | None
+) -> list[ThreadCounts]:
     """Write imported sessions, all or none. Turns that runs have recorded are not stored again."""
     mine = Transaction(tx.connection, owner_of(tx, resource_id), tx.now)
     return write_threads(mine, merge_sessions(mine, sessions), skip_empty=True)
 
 
-def merge_sessions(tx: Transaction, sessions: Sequence[ThreadRows]) -> list[ThreadRows]:
+def compare_sessions(
+    tx: Transaction, sessions: Sequence[ThreadRows], resource_id: str | None
+) -> list[ThreadCounts]:
+    """What `write_sessions` would return; nothing is written."""
+    mine = Transaction(tx.connection, owner_of(tx, resource_id), tx.now)
+    return compare_threads(mine, merge_sessions(mine, sessions, dry_run=True), skip_empty=True)
+
+
+def merge_sessions(
+    tx: Transaction, sessions: Sequence[ThreadRows], *, dry_run: bool = False
+) -> list[ThreadRows]:
     """The rows to write for sessions. A session with an active run is left for a later import."""
     thread_ids = _threads_of(tx, [session.thread.id for session in sessions])
     if not thread_ids:
         return list(sessions)
-    merged = [_merge(tx, session, thread_ids.get(session.thread.id)) for session in sessions]
+    merged = [_merge(tx, session, thread_ids.get(session.thread.id), dry_run=dry_run) for session in sessions]
     return [session for session in merged if session is not None]
 
 
@@ -194,7 +206,9 @@ def _threads_of(tx: Transaction, session_ids: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _merge(tx: Transaction, session: ThreadRows, thread_id: str | None) -> ThreadRows | None:
+def _merge(
+    tx: Transaction, session: ThreadRows, thread_id: str | None, *, dry_run: bool
+) -> ThreadRows | None:
     session_id = session.thread.id
     found = None if thread_id is None else threads.find_or_none(tx, thread_id)
     if found is None:
@@ -216,7 +230,8 @@ def _merge(tx: Transaction, session: ThreadRows, thread_id: str | None) -> Threa
     is_known = any(one.log_runs for one in recorded)
     if not is_known and not (turns and turns[0].id in matched):
         return session  # it was not started by a run: it is a thread of its own
-    _save_matches(tx, matched, recorded)
+    if not dry_run:
+        _save_matches(tx, matched, recorded)
     return _moved_to(tx, session, threads.from_row(found), matched)
 
 

@@ -7,6 +7,7 @@ so a thread imported today keeps its old `updated_at`.
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import reduce
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -58,6 +59,18 @@ class Counts(NamedTuple):
         return Counts(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
 
+class ThreadCounts(NamedTuple):
+    """A thread as it is after a write, and the numbers of its messages."""
+
+    thread: Thread
+    counts: Counts
+
+
+def sum_counts(many: Iterable[ThreadCounts]) -> Counts:
+    """The numbers of all threads."""
+    return reduce(Counts.plus, (one.counts for one in many), Counts())
+
+
 class Difference(NamedTuple):
     """How a thread differs from the stored one of the same id."""
 
@@ -73,28 +86,34 @@ class Difference(NamedTuple):
         return Counts(0, len(self.new), len(self.changed), self.unchanged)
 
 
-def compare_threads(tx: Transaction, many: Sequence[ThreadRows]) -> Counts:
+def compare_threads(
+    tx: Transaction, many: Sequence[ThreadRows], *, skip_empty: bool = False
+) -> list[ThreadCounts]:
     """What `write_threads` would return; nothing is written."""
-    counts = Counts()
+    compared: list[ThreadCounts] = []
     for mine, group in _by_owner(tx, many):
         for rows in group:
             stored = threads.find_or_none(mine, rows.thread.id)
-            found = (
-                Counts(1, len(rows.messages)) if stored is None else _difference(mine, stored, rows).counts
-            )
-            counts = counts.plus(found)
-    return counts
+            if stored is not None:
+                difference = _difference(mine, stored, rows)
+                compared.append(ThreadCounts(difference.wanted, difference.counts))
+            elif rows.messages or rows.runs or not skip_empty:
+                compared.append(ThreadCounts(rows.thread, Counts(1, len(_latest(rows.messages)))))
+    return compared
 
 
-def write_threads(tx: Transaction, many: Sequence[ThreadRows], *, skip_empty: bool = False) -> Counts:
+def write_threads(
+    tx: Transaction, many: Sequence[ThreadRows], *, skip_empty: bool = False
+) -> list[ThreadCounts]:
     """Write all threads or, if one fails, none. Each belongs to the owner that its `resource_id` names.
 
     With `skip_empty`, a new thread without messages and runs is not created.
     """
-    counts = Counts()
-    for mine, group in _by_owner(tx, many):
-        counts = counts.plus(_write_group(mine, group, skip_empty=skip_empty))
-    return counts
+    return [
+        written
+        for mine, group in _by_owner(tx, many)
+        for written in _write_group(mine, group, skip_empty=skip_empty)
+    ]
 
 
 def _by_owner(tx: Transaction, many: Sequence[ThreadRows]) -> Iterator[tuple[Transaction, list[ThreadRows]]]:
@@ -106,8 +125,8 @@ def _by_owner(tx: Transaction, many: Sequence[ThreadRows]) -> Iterator[tuple[Tra
         yield Transaction(tx.connection, owner, tx.now), group
 
 
-def _write_group(tx: Transaction, group: Sequence[ThreadRows], *, skip_empty: bool) -> Counts:
-    known = _known_threads(tx, [rows.thread.id for rows in group])
+def _write_group(tx: Transaction, group: Sequence[ThreadRows], *, skip_empty: bool) -> list[ThreadCounts]:
+    known = known_threads(tx, [rows.thread.id for rows in group])
     fresh: dict[str, ThreadRows] = {}
     others: list[ThreadRows] = []
     for rows in group:
@@ -115,18 +134,21 @@ def _write_group(tx: Transaction, group: Sequence[ThreadRows], *, skip_empty: bo
             others.append(rows)
         elif rows.messages or rows.runs or not skip_empty:
             fresh[rows.thread.id] = rows
-    counts = Counts(len(fresh), _write_new(tx, list(fresh.values())) if fresh else 0)
+    new = _write_new(tx, list(fresh.values())) if fresh else []
+    written = [
+        ThreadCounts(rows.thread, Counts(1, count)) for rows, count in zip(fresh.values(), new, strict=True)
+    ]
     _write_runs(tx, [run for rows in fresh.values() for run in rows.runs], new=True)
-    for rows in others:
-        counts = counts.plus(_write_known(tx, rows))
+    written += [_write_known(tx, rows) for rows in others]
     consumed = [record for rows in group for record in rows.consumptions]
     if consumed:
         record_usage(tx, consumed)
     save_sources(tx, [source for rows in group for source in rows.sources], tx.owner or "")
-    return counts
+    return written
 
 
-def _known_threads(tx: Transaction, ids: Sequence[str]) -> set[str]:
+def known_threads(tx: Transaction, ids: Sequence[str]) -> set[str]:
+    """Those of the threads that are stored."""
     query = select(thread_table.c.id).where(tx.owned(thread_table), tx.among(thread_table.c.id, ids))
     return {row.id for row in tx.rows(query)}
 
@@ -134,7 +156,7 @@ def _known_threads(tx: Transaction, ids: Sequence[str]) -> set[str]:
 # Threads that are stored already
 
 
-def _write_known(tx: Transaction, rows: ThreadRows) -> Counts:
+def _write_known(tx: Transaction, rows: ThreadRows) -> ThreadCounts:
     difference = _difference(tx, threads.find(tx, rows.thread.id), rows)
     wanted = difference.wanted
     if wanted != difference.stored:
@@ -147,7 +169,7 @@ def _write_known(tx: Transaction, rows: ThreadRows) -> Counts:
             own = (thread_table.c.owner == tx.owner, thread_table.c.id == wanted.id)
             tx.run(update(thread_table).where(*own).values(updated_at=wanted.updated_at))
     _write_runs(tx, rows.runs, new=False)
-    return difference.counts
+    return ThreadCounts(wanted, difference.counts)
 
 
 def _difference(tx: Transaction, row: Row[Any], rows: ThreadRows) -> Difference:
@@ -209,11 +231,12 @@ def _content(tx: Transaction, row: Row[Any]) -> str:
 # New threads: nothing has to be looked up, so few statements write many threads
 
 
-def _write_new(tx: Transaction, many: Sequence[ThreadRows]) -> int:
-    """Write threads that are not stored; returns the number of their messages."""
+def _write_new(tx: Transaction, many: Sequence[ThreadRows]) -> list[int]:
+    """Write threads that are not stored; returns the number of messages of each."""
     latest = [_latest(rows.messages) for rows in many]
     _write_blobs(tx, [one for some in latest for one in some])
-    keys = iter(tx.next_keys("messages", count) if (count := sum(map(len, latest))) else ())
+    counts = list(map(len, latest))
+    keys = iter(tx.next_keys("messages", sum(counts)) if any(counts) else ())
     thread_keys = tx.next_keys("threads", len(many))
     placed = [list(_place(tx, some, keys)) for some in latest]
     _write_thread_rows(tx, [rows.thread for rows in many], thread_keys, placed)
@@ -221,7 +244,7 @@ def _write_new(tx: Transaction, many: Sequence[ThreadRows]) -> int:
     for rows, slots in zip(many, placed, strict=True):
         if slots and message_writer.starts_branch(None, slots):
             branches.mark_active(tx, tx.owner or "", rows.thread.id, slots[-1].message.id)
-    return count
+    return counts
 
 
 def _latest(prepared: Sequence[Prepared]) -> list[Prepared]:
