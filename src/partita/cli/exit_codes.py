@@ -186,12 +186,12 @@ def print_error(what: str, where: str = "", hint: str = "") -> None:
 def print_click_error(error: click.ClickException) -> int:
     """Print an error in the words after `partita`, or in a file that click opened; return the exit code."""
     if isinstance(error, click.FileError):
-        _print_error(error.message.lower(), error.ui_filename, "check the spelling")
+        print_error(error.message.lower(), error.ui_filename, "check the spelling")
         return FAILED
     what, hint = _usage_error(error)
     where = _parameter(error.param) if isinstance(error, click.BadParameter) and what[:7] != "missing" else ""
     context = getattr(error, "ctx", None)
-    _print_error(what, where, hint or f"{' '.join(_names(context))} --help")
+    print_error(what, where, hint or f"{' '.join(_names(context))} --help")
     return USAGE
 
 
