@@ -1,8 +1,10 @@
 """`partita fold`, `convert`, `formats` and `tour`."""
 
+import gzip
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -10,6 +12,7 @@ from click.testing import CliRunner, Result
 from partita.cli.main import cli
 from partita.demo import recorded_stream
 from partita.formats.conversion import convert
+from partita.store.compress import zstd
 from partita.stream.sse import DONE, frame
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, dumps, loads
@@ -67,10 +70,10 @@ def test_fold_reads_every_input_shape(stream: bytes) -> None:
 def test_fold_reads_a_file_and_prints_other_views(tmp_path: Path) -> None:
     path = tmp_path / "stream.jsonl"
     path.write_bytes(lines(HELLO))
-    assert loads(partita("fold", str(path), "--as", "model").stdout_bytes) == [
+    assert loads(partita("fold", str(path), "--to", "model").stdout_bytes) == (
         {"role": "assistant", "content": [{"type": "text", "text": "Hello"}]}
-    ]
-    canonical = loads(partita("fold", str(path), "--as", "canonical").stdout_bytes)
+    )
+    canonical = loads(partita("fold", str(path), "--to", "canonical").stdout_bytes)
     assert canonical["content"]["parts"] == FOLDED["parts"]
 
 
@@ -104,11 +107,11 @@ def test_fold_prints_every_message() -> None:
     continued = partita("fold", stdin=lines([*stream, HELLO[0], *HELLO[1:]]))
     parts = [loads(line)["parts"] for line in continued.stdout.splitlines()]
     assert [len(each) for each in parts] == [2, 1]
-    assert len(loads(partita("fold", "--as", "model", stdin=lines(stream)).stdout_bytes)) == 2
+    assert len(partita("fold", "--to", "model", stdin=lines(stream)).stdout.splitlines()) == 2
 
 
 def test_fold_prints_every_message_of_a_network() -> None:
-    result = partita("fold", "--losses", "--as", "canonical", stdin=lines(NETWORK))
+    result = partita("fold", "--losses", "--to", "canonical", stdin=lines(NETWORK))
     messages = [loads(line) for line in result.stdout.splitlines()]
     assert len(messages) == 7
     executions = [message["content"].get("networkExecution") for message in messages]
@@ -139,7 +142,7 @@ def test_fold_keeps_sources_and_errors_and_reports_the_rest(version: str) -> Non
 
 def test_fold_writes_for_an_ai_sdk_version() -> None:
     stream = b"".join(encode(chunk) + b"\n" for chunk in recorded_stream())
-    result = partita("fold", "--target-version", "5", "--losses", stdin=stream)
+    result = partita("fold", "--to", "ai-sdk-ui-v5", "--losses", stdin=stream)
     assert "approval" not in loads(result.stdout_bytes)["parts"][8]
     assert "the format has no place for it" in result.stderr
 
@@ -163,36 +166,71 @@ def test_convert_writes_json_lines_for_json_lines() -> None:
     assert [message["id"] for message in written] == ["u", "a"]
 
 
-def test_fold_writes_losses_as_json(tmp_path: Path) -> None:
-    path = tmp_path / "losses.jsonl"
+def test_fold_prints_messages_and_losses_as_json() -> None:
     stream = lines([*FULL_STREAM, {"type": "unknown", "value": "x" * 600}])
-    partita("fold", "--from", "ai-sdk-full-stream-v6", "--losses-json", str(path), stdin=stream)
-    written = [loads(line) for line in path.read_bytes().splitlines()]
-    assert any("x" * 600 in loss["what"] for loss in written)
+    result = partita("fold", "--from", "ai-sdk-full-stream-v6", "--to", "ui", "--json", stdin=stream)
+    report = loads(result.stdout_bytes)
+    assert result.stderr == ""
+    assert (report["from"], report["to"], len(report["messages"])) == ("ai-sdk-full-stream-v6", "ui", 1)
+    assert any("x" * 600 in loss["what"] for loss in report["losses"])
+
+
+def test_fold_gives_a_message_without_an_id_one() -> None:
+    assert loads(partita("fold", stdin=lines(HELLO[1:])).stdout_bytes)["id"] == "message-1"
+
+
+@each_row("compress", [gzip.compress, zstd.compress])
+def test_compressed_input_is_read_from_a_file_and_a_pipe(
+    compress: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "stream"
+    path.write_bytes(compress(lines(HELLO)))
+    for result in (
+        partita("fold", str(path)),
+        partita("fold", stdin=compress(lines(HELLO))),
+        partita("convert", "--to", "ui", str(path)),
+    ):
+        assert loads(result.stdout_bytes) == FOLDED
+    cut = partita("fold", stdin=compress(b"".join(frame(dumps(chunk)) for chunk in HELLO))[:-5])
+    assert (cut.exit_code, "compressed file is" in cut.stderr) == (1, True)
 
 
 def test_convert_lists_losses() -> None:
     result = partita("convert", "--from", "ui", "--to", "model", "--losses", stdin=dumps(CHAT))
-    assert 'lost $[1].content.metadata: {"n":1}' in result.stderr
+    assert 'lost messages[1].content.metadata: {"n":1}' in result.stderr
 
 
-def test_convert_writes_losses_as_json(tmp_path: Path) -> None:
-    path = tmp_path / "losses.jsonl"
-    partita("convert", "--from", "ui", "--to", "model", "--losses-json", str(path), stdin=dumps(CHAT))
-    written: list[JsonObject] = [loads(line) for line in path.read_bytes().splitlines()]
-    expected = convert(CHAT, "ui", "model").losses
-    assert written == [loss._asdict() for loss in expected]
-    assert {"path", "what", "why", "severity"} == written[0].keys()
+def test_convert_prints_the_payload_and_losses_as_json() -> None:
+    report = loads(partita("convert", "--to", "model", "--json", stdin=dumps(CHAT)).stdout_bytes)
+    expected = convert(CHAT, "ui", "model")
+    assert report["payload"] == expected.payload
+    assert report["losses"] == [loss._asdict() for loss in expected.losses]
+    assert (report["from"], report["guess"]["format"]) == ("ai-sdk-ui-v7", "ai-sdk-ui-v7")
 
 
-def test_each_loss_has_its_own_path_and_json_has_the_whole_value(tmp_path: Path) -> None:
-    path = tmp_path / "losses.jsonl"
+def test_paths_of_losses_name_what_they_are_in() -> None:
+    chat = [{**CHAT[1], "note": 1}, {**CHAT[1], "id": "b", "role": "user"}]
+    losses = {(loss.path, loss.what) for loss in convert(chat, "ui", "anthropic").losses}
+    assert {
+        ("messages[0].content.metadata", '{"n":1}'),
+        ("messages[1].content.metadata", '{"n":1}'),
+    } <= losses
+    paths = [loss.path for loss in convert({"messages": [], "x": 1}, "anthropic", "ui").losses]
+    assert paths == ["$.x"]
+    folded = loads(partita("fold", "--to", "anthropic", "--json", stdin=lines(FINISHED)).stdout_bytes)
+    assert {"$[5].finishReason", "messages[0].id"} <= {loss["path"] for loss in folded["losses"]}
+
+
+FINISHED: list[JsonObject] = [*HELLO, {"type": "finish", "finishReason": "stop"}]
+
+
+def test_each_loss_has_its_own_path_and_json_has_the_whole_value() -> None:
     notes = [f"{place} {'lamp ' * 200}" for place in range(5)]
     texts = [{"type": "text", "text": f"line {place}", "note": note} for place, note in enumerate(notes)]
     chat = [{"id": "u", "role": "user", "content": texts}]
-    arguments = ("convert", "--from", "canonical", "--to", "openai-chat", "--losses")
-    result = partita(*arguments, "--losses-json", str(path), stdin=dumps(chat))
-    written = [loads(line) for line in path.read_bytes().splitlines()]
+    arguments = ("convert", "--from", "canonical", "--to", "openai-chat")
+    result = partita(*arguments, "--losses", stdin=dumps(chat))
+    written = loads(partita(*arguments, "--json", stdin=dumps(chat)).stdout_bytes)["losses"]
     found = {one["path"]: loads(one["what"]) for one in written if one["path"].endswith(".note")}
     assert found == {f"$[0].content.parts[{place}].note": note for place, note in enumerate(notes)}
     for where, note in found.items():
@@ -310,6 +348,22 @@ def test_invalid_input_is_an_error_with_a_hint(arguments: list[str], stdin: byte
     assert message in result.stderr
     assert "hint:" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@each_row(
+    "arguments, listed, not_listed",
+    [
+        (["convert", "--from", "nope", "--to", "ui"], "claude-code-log", "markdown"),
+        (["convert", "--to", "nope"], "markdown", "codex-exec"),
+        (["fold", "--from", "nope"], "ai-sdk-chunks", "chatml"),
+        (["fold", "--to", "nope"], "chatml", "ai-sdk-chunks"),
+        (["convert", "--to", "codex-exec"], "chatml", "gemini-cli-stream"),
+    ],
+)
+def test_hints_list_only_formats_that_can_be_used(arguments: list[str], listed: str, not_listed: str) -> None:
+    hint = partita(*arguments, stdin=lines(HELLO)).stderr.replace("\n", " ")
+    assert listed in hint
+    assert not_listed not in hint.partition("hint:")[2].split(", ")
 
 
 def test_formats_lists_names_and_aliases() -> None:

@@ -120,7 +120,7 @@ def test_a_broken_format_is_reported_and_does_not_affect_others(
 
 
 IMPOSSIBLE = {
-    "a read-only format": ("ui", "legacy", "choose another"),
+    "a read-only format": ("ui", "legacy", "use one of a2a, "),
 }
 
 

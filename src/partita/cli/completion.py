@@ -5,7 +5,7 @@ while the user types.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,10 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from partita.formats.registry import Ability
+
 Items = list[CompletionItem[str]]
+Completer = Callable[[click.Context, click.Parameter, str], Items]
 
 SHELLS = ("bash", "zsh", "fish")
 NEWEST = 30
@@ -59,13 +62,21 @@ def completion(ctx: click.Context, shell: str) -> None:
     click.echo(script.source_template % script.source_vars())
 
 
-def complete_formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """Return the names and the aliases of formats."""
-    from partita.formats.registry import ALIASES, all_formats
+def format_completer(ability: "Ability") -> Completer:
+    """Return a function that completes the formats that can do that, and their aliases."""
 
-    return matching(
-        [*((name, one.title) for name, one in all_formats().items()), *ALIASES.items()], incomplete
-    )
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+        from partita.formats.registry import ALIASES, all_formats, format_names
+
+        known, names = all_formats(), format_names(ability)
+        aliases = [(alias, name) for alias, name in ALIASES.items() if name in names]
+        return matching([*((name, known[name].title) for name in names), *aliases], incomplete)
+
+    return complete
+
+
+complete_read_formats = format_completer("read")
+complete_written_formats = format_completer("written")
 
 
 def complete_log_agents(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:

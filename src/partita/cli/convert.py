@@ -4,13 +4,14 @@ from typing import BinaryIO, Final, get_args
 
 import click
 
+from partita.formats.conversion import Converted
 from partita.formats.conversion import convert as convert_payload
+from partita.formats.detection.guess import FormatGuess
 from partita.formats.model_view import OpenCalls
-from partita.types.json import is_array
+from partita.types.json import JsonObject, is_array
 
-from .completion import complete_formats
-from .options import losses_json_option, losses_option
-from .output import print_json, print_json_line, print_losses, print_notice, print_text, write_losses
+from .options import from_option, losses_option, to_option
+from .output import print_json, print_json_line, print_losses, print_notice, print_text
 from .parameter_types import InputFile
 from .source import open_source
 
@@ -23,26 +24,14 @@ DATA_STREAM: Final = "ai-sdk-data-stream-v4"
 Examples:
   partita convert chat.json --to model
   partita convert request.json --to anthropic --losses
-  partita convert old.jsonl --from ai-sdk-ui-v4 --to ui --carry > new.jsonl
+  partita convert old.jsonl.gz --from ai-sdk-ui-v4 --to ui --carry > new.jsonl
+  partita convert chat.json --to openai-chat --json | jq .losses
   partita formats          lists all formats
 """,
 )
 @click.argument("file", type=InputFile(), default="-")
-@click.option(
-    "--from",
-    "source",
-    metavar="FORMAT",
-    shell_complete=complete_formats,
-    help="The format of FILE. Default: detected.",
-)
-@click.option(
-    "--to",
-    "target",
-    metavar="FORMAT",
-    required=True,
-    shell_complete=complete_formats,
-    help="The format to write.",
-)
+@from_option("read", "The format of FILE. Default: detected.")
+@to_option("The format to write.", required=True)
 @click.option(
     "--carry",
     is_flag=True,
@@ -55,7 +44,9 @@ Examples:
     " remove them.",
 )
 @losses_option
-@losses_json_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object: the payload, its format and all losses."
+)
 def convert(
     file: BinaryIO,
     *,
@@ -64,18 +55,22 @@ def convert(
     carry: bool,
     repair: OpenCalls | None,
     losses: bool,
-    losses_json: BinaryIO | None,
+    as_json: bool,
 ) -> None:
     """Convert the messages of FILE to another format.
 
-    FILE is JSON, JSON lines, server-sent events or ChatML (or - for a pipe): messages, a request, a
-    response or a recorded stream. JSON lines are converted to JSON lines.
+    FILE is JSON, JSON lines, server-sent events or ChatML, also compressed with gzip or zstd (or - for a
+    pipe): messages, a request, a response or a recorded stream. JSON lines are converted to JSON lines.
+
+    Paths of losses begin with $ in FILE, and with `messages` in the canonical messages read from it.
     """
     opened = open_source(file)
     if source is None and opened.shape == "data-stream-v4":
         source = DATA_STREAM
-    payload = opened.payload()
-    converted = convert_payload(payload, source, target, carry=carry, repair=repair)
+    converted = convert_payload(opened.payload(), source, target, carry=carry, repair=repair)
+    if as_json:
+        print_json(_report(converted, target))
+        return
     if converted.guess is not None:
         print_notice(f"read as {converted.guess.explained()}")
     if isinstance(converted.payload, str):
@@ -85,9 +80,25 @@ def convert(
             print_json_line(item)
     else:
         print_json(converted.payload)
-    if losses_json is not None:
-        write_losses(losses_json, converted.losses)
     print_losses(converted.losses, every=losses)
+
+
+def _report(converted: Converted, target: str) -> JsonObject:
+    """The members that `POST /api/convert` returns."""
+    report: JsonObject = {
+        "payload": converted.payload,
+        "to": target,
+        "from": converted.source,
+        "losses": [loss._asdict() for loss in converted.losses],
+    }
+    guess = converted.guess
+    return report if guess is None else report | {"guess": _guess(guess)}
+
+
+def _guess(guess: FormatGuess) -> JsonObject:
+    rivals = [{"format": one.format, "confidence": one.confidence, "why": one.why} for one in guess.rivals]
+    found: JsonObject = {"format": guess.format, "confidence": guess.confidence, "why": guess.why}
+    return found | {"rivals": rivals} if rivals else found
 
 
 COMMAND = convert

@@ -2,7 +2,7 @@
 
 import click
 
-from .completion import Items, complete_formats, matching
+from .completion import Items, complete_read_formats, matching
 from .options import is_given, log_agents_option, store_option
 from .parameter_types import WholeNumber
 
@@ -23,7 +23,7 @@ def _complete_sources(ctx: click.Context, param: click.Parameter, incomplete: st
     """Return the values of `--from`: systems and formats."""
     return [
         *matching(((name, None) for name in SYSTEMS), incomplete),
-        *complete_formats(ctx, param, incomplete),
+        *complete_read_formats(ctx, param, incomplete),
     ]
 
 

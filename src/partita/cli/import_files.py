@@ -61,17 +61,17 @@ def _load(path: str, format: str) -> "Loaded":
     from partita.formats.registry import get_format
 
     try:
-        load = get_format(format).load
+        reading = get_format(format, "read")
     except FormatError as error:
         raise click.UsageError(f"--from: not a system, and {error.what}; {error.hint}") from None
-    if load is None:
+    if reading.load is None:
         raise FormatError(
             f"{format} is a format of streams, not of messages",
             hint="convert it with `partita fold`",
         )
     try:
         with Path(path).open("rb") as file:
-            return load(open_source(file).payload())
+            return reading.load(open_source(file).payload())
     except OSError as error:
         raise FormatError(f"{error.strerror or error}", where=path, hint="name a file of messages") from None
     except PartitaError as error:

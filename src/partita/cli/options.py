@@ -3,13 +3,22 @@
 from collections.abc import Callable
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from .completion import complete_log_agents, complete_threads
+from .completion import (
+    Completer,
+    complete_log_agents,
+    complete_threads,
+    complete_written_formats,
+    format_completer,
+)
 from .parameter_types import WholeNumber
+
+if TYPE_CHECKING:
+    from partita.formats.registry import Ability
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -103,12 +112,33 @@ losses_option = click.option(
     is_flag=True,
     help="List on stderr everything that the conversion drops, instead of a summary.",
 )
-losses_json_option = click.option(
-    "--losses-json",
-    metavar="FILE",
-    type=click.File("wb"),
-    help="Write everything that the conversion dropped to FILE, as JSON lines.",
-)
+
+
+def from_option(ability: "Ability", help: str) -> Callable[[F], F]:
+    """Return the option with the format of the input."""
+    return click.option(
+        "--from", "source", metavar="FORMAT", shell_complete=format_completer(ability), help=help
+    )
+
+
+def to_option(
+    help: str,
+    *,
+    required: bool = False,
+    default: str | None = None,
+    completer: Completer = complete_written_formats,
+) -> Callable[[F], F]:
+    """Return the option with the format of the output."""
+    return click.option(
+        "--to",
+        "target",
+        metavar="FORMAT",
+        required=required,
+        default=default,
+        show_default=default is not None,
+        shell_complete=completer,
+        help=help,
+    )
 
 
 def limit_option(default: int, what: str) -> Callable[[F], F]:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -131,13 +131,6 @@ def summarize_losses(losses: "Sequence[Loss]") -> str:
     hidden = sum(count for _, count in reasons[REASONS_SHOWN:])
     more = [f"{hidden:,} for other reasons"] if hidden else []
     return f"{counted(len(losses), 'loss', 'losses')}{detail}: {', '.join([*listed, *more])}"
-
-
-def write_losses(file: BinaryIO, losses: "Sequence[Loss]") -> None:
-    """Write each loss as a line of JSON, with the whole value."""
-    from partita.types.json import dumps
-
-    file.writelines(dumps(loss._asdict()) + b"\n" for loss in losses)
 
 
 class Bar:

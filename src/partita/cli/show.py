@@ -8,7 +8,7 @@ import click
 from partita.store.values import PartFilter
 
 from .blocking import Wait, opened_store
-from .completion import complete_formats, complete_threads
+from .completion import complete_threads, complete_written_formats
 from .options import (
     branch_option,
     full_option,
@@ -52,7 +52,7 @@ Examples:
     "--to",
     "target",
     metavar="FORMAT",
-    shell_complete=complete_formats,
+    shell_complete=complete_written_formats,
     help="Print the messages in another format; `partita formats` lists them.",
 )
 @losses_option

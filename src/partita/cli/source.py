@@ -1,4 +1,7 @@
-"""Reading a file or pipe: JSON, JSON lines, server-sent events, lines of a v4 data stream, or ChatML."""
+"""Reading a file or pipe: JSON, JSON lines, server-sent events, lines of a v4 data stream, or ChatML.
+
+It may be compressed with gzip or zstd: its first bytes decide that, not its name.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,6 +10,7 @@ from itertools import chain
 from typing import BinaryIO, Literal, TypeAlias
 
 from partita.errors import DecodeError
+from partita.logs.lines.blocks import open_plain
 from partita.stream.partial_json import secure_loads
 from partita.stream.sse import SseDecoder
 from partita.types.json import Json, is_array, loads
@@ -37,6 +41,7 @@ class Source:
 
 def open_source(file: BinaryIO) -> Source:
     """Detect the shape of an input by its first line."""
+    file = open_plain(file)
     first = _first_line(file)
     if not first:
         raise DecodeError("the input is empty", hint="give a file, or pipe something in")

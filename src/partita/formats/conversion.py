@@ -6,7 +6,7 @@ losses.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -27,12 +27,15 @@ from .detection.guess import FormatGuess, guess_format, sniff
 from .event_streams import load_events
 from .format import Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
 from .log.session_file import SessionFacts
-from .losses import Loss, by_member, relocate
+from .losses import Loss, by_member, in_messages, relocate
 from .model_view import OpenCalls, repair_calls
 from .registry import ALIASES, CHAT, get_format
 
 NOTES: Final = (".mastra:note", ".foreign:type")
 """Ends of the paths of notes that readers add: the form of a value, and the type that a message had."""
+
+CANONICAL: Final = ("canonical", "legacy")
+"""Formats whose payload is canonical messages."""
 
 MODEL_MESSAGES: Final = "ai-sdk-model-v"
 MODEL_VERSIONS: Final = frozenset({"5", "6", "7"})
@@ -64,20 +67,33 @@ def convert(
 ) -> Converted:
     """Convert a payload to another format and report everything that could not be carried over.
 
+    Paths of losses begin with `$` in the payload, and with `messages` in the canonical messages read from it,
+    which have what the target cannot hold. If the payload is canonical, all begin with `$`.
+
     `source` is detected if it is `None`. The events of a stream are folded into messages. With `carry`,
     values that the target has no place for are embedded in its metadata field, if it has one: then nothing is
     lost, and converting the payload back restores them. With `repair`, every call gets exactly one result, as
     models require: a call without a result gets one (`answer`) or is removed (`remove`).
     """
-    writing = get_format(target)
+    writing = get_format(target, "written")
     if source is None:
         loaded, guess = detect_and_read(payload, partial(read, payload))
         name = guess.format
     else:
-        reading, guess = get_format(source), None
+        reading, guess = get_format(source, "read"), None
         loaded, name = read(payload, reading), reading.name
     dumped = write(loaded, writing, carry=carry, repair=repair)
-    return Converted(dumped.payload, lambda: (*loaded.losses, *dumped.losses), name, guess)
+
+    def losses() -> Iterator[Loss]:
+        yield from loaded.losses
+        yield from losses_of_writing(dumped.losses, name)
+
+    return Converted(dumped.payload, losses, name, guess)
+
+
+def losses_of_writing(losses: Iterable[Loss], source: str) -> Iterable[Loss]:
+    """Return the losses of canonical messages that were read from a format, as `convert` does."""
+    return losses if source in CANONICAL else in_messages(losses)
 
 
 def detect_and_read(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loaded, FormatGuess]:

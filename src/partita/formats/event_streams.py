@@ -309,7 +309,7 @@ def fold_events(
     messages = accumulator.snapshot()
     missing = [loss for message in messages for loss in chunk_losses(fed.get(message.id, []), message)]
     return FoldedEvents(
-        messages,
+        tuple(message if message.id else replace(message, id=UNNAMED) for message in messages),
         accumulator.errors,
         tuple(accumulator.diagnostics),
         _with_decoder_losses(decoder, missing) if losses else (),

@@ -150,6 +150,19 @@ def _relocated(path: str, found: re.Match[str], origin: Origin) -> str:
     return f"$[{message}].content.parts[{part}]{rest}"
 
 
+_MESSAGE: Final = re.compile(r"^\$(?=\[)")
+
+
+def in_messages(losses: Iterable[Loss]) -> Iterator[Loss]:
+    """Return losses of canonical messages with paths that begin with `messages`.
+
+    Beside losses of the payload that the messages were read from, `$` would be ambiguous. Paths of settings
+    (`$.temperature`) are in the payload, and are not changed.
+    """
+    for loss in losses:
+        yield loss._replace(path=_MESSAGE.sub("messages", loss.path, count=1))
+
+
 def shown(value: Json) -> str:
     """Return a value as a loss has it: its JSON."""
     return encode(value).decode()

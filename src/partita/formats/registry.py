@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Final, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, assert_never, get_args
 
 from partita.errors import FormatError
 from partita.stream.state import Version
@@ -197,8 +197,41 @@ def api_formats() -> Mapping[str, Format]:
     return {one.name: one for one in others if one.http_api is not None}
 
 
-def get_format(name: str) -> Format:
-    """Return the format of a name or alias."""
+Ability: TypeAlias = Literal["read", "written", "streamed"]
+"""What a format can do: its messages or its streams can be read; messages can be written; its streams can be
+read event by event."""
+
+UNABLE: Final[Mapping[Ability, str]] = {
+    "read": "can be written but not read",
+    "written": "can be read but not written",
+    "streamed": "is a format of messages, not of streams",
+}
+
+
+def can(format_: Format, ability: Ability) -> bool:
+    """Whether a format can do that."""
+    match ability:
+        case "read":
+            return format_.load is not None or format_.decoder is not None
+        case "written":
+            return format_.dump is not None
+        case "streamed":
+            return format_.decoder is not None
+        case _:
+            assert_never(ability)
+
+
+def format_names(ability: Ability | None = None) -> list[str]:
+    """Return the names of the formats that can do that, or of all, without aliases."""
+    known = all_formats()
+    return sorted(name for name in known if ability is None or can(known[name], ability))
+
+
+def get_format(name: str, ability: Ability | None = None, *, where: str = "", hint: str = "") -> Format:
+    """Return the format of a name or alias.
+
+    With an ability, a format that lacks it is a `FormatError`, whose hint lists the formats that have it.
+    """
     known = all_formats()
     full = ALIASES.get(name, name)
     if full not in known:
@@ -208,15 +241,21 @@ def get_format(name: str) -> Format:
                 where=broken.value,
                 hint=f"fix or uninstall the package {broken.package}",
             )
-        near = get_close_matches(name, [*known, *ALIASES], n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise FormatError(f"no format {name!r}", hint=f"{hint}there are {', '.join(sorted(known))}")
+        usable = format_names(ability)
+        aliases = [alias for alias, one in ALIASES.items() if one in usable]
+        near = get_close_matches(name, [*usable, *aliases], n=1)
+        start = f"did you mean {near[0]!r}? " if near else ""
+        raise FormatError(
+            f"no format {name!r}", where=where, hint=f"{start}there are {', '.join([*aliases, *usable])}"
+        )
+    if ability is not None and not can(known[full], ability):
+        hint = hint or f"use one of {', '.join(format_names(ability))}"
+        raise FormatError(f"{full} {UNABLE[ability]}", where=where, hint=hint)
     return known[full]
 
 
-def get_dump(name: str, *, where: str = "", hint: str = "choose another format") -> Callable[..., Dumped]:
+def get_dump(name: str, *, where: str = "", hint: str = "") -> Callable[..., Dumped]:
     """Return the function that writes a format; a `FormatError` if messages can only be read from it."""
-    format_ = get_format(name)
-    if format_.dump is None:
-        raise FormatError(f"{format_.name} can be read but not written", where=where, hint=hint)
-    return format_.dump
+    dump = get_format(name, "written", where=where, hint=hint).dump
+    assert dump is not None, "it can be written"
+    return dump

@@ -6,9 +6,10 @@ The first bytes decide whether a file is compressed; its name may be wrong.
 import sys
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
+from io import BufferedReader, RawIOBase
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, runtime_checkable
 
 from partita.errors import DecodeError
 
@@ -16,6 +17,9 @@ if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 BLOCK: Final = 1024 * 1024
 PLAIN_BLOCK: Final = 64 * 1024
@@ -46,6 +50,29 @@ def open_log(path: str | PathLike[str], offset: int = 0) -> Iterator[bytes]:
                 yield from _skip(_decompressed(_blocks(file, PLAIN_BLOCK), str(path)), offset)
     except OSError as error:
         raise _unreadable(error, str(path)) from None
+
+
+def open_plain(file: BinaryIO, where: str = "") -> BinaryIO:
+    """The bytes of an open file as a file, decompressed if needed; `where` names it in errors."""
+    return BufferedReader(_PlainFile(_decompressed(_available(file), where)), PLAIN_BLOCK)
+
+
+class _PlainFile(RawIOBase):
+    """Blocks of bytes as a file."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self._rest or next(self._blocks, b"")
+        count = min(len(data), len(view))
+        view[:count], self._rest = data[:count], data[count:]
+        return count
 
 
 def read_head(path: Path, size: int) -> bytes:
@@ -183,6 +210,13 @@ def _codec_of(head: bytes) -> Callable[[], _Member] | None:
 
 def _blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[bytes]:
     while block := file.read(size):
+        yield block
+
+
+def _available(file: BinaryIO) -> Iterator[bytes]:
+    """Blocks of a file or pipe, each as soon as it can be read."""
+    read = file.read1 if isinstance(file, BufferedReader) else file.read
+    while block := read(PLAIN_BLOCK):
         yield block
 
 

@@ -12,7 +12,7 @@ from partita.formats.conversion import convert as convert_payload
 from partita.formats.detection.guess import SAMPLE_SIZE, sniff
 from partita.formats.detection.guess import FormatGuess as Guess
 from partita.formats.event_streams import FoldedEvents, fold_events
-from partita.formats.losses import Loss, Severity
+from partita.formats.losses import Loss, Severity, in_messages
 from partita.formats.registry import ALIASES, all_formats, get_dump, get_format
 from partita.server.callers import ActingCaller, CallerView
 from partita.server.endpoints import RequestBody, get, post
@@ -33,7 +33,14 @@ PIECE: Final = 256 * 1024
 class ConversionLoss(msgspec.Struct):
     """A value that a conversion could not carry over."""
 
-    path: Annotated[str, Meta(description="The path of the value.", examples=["$[0].parts[1]"])]
+    path: Annotated[
+        str,
+        Meta(
+            description="Its path: from `$` in what was sent, or from `messages` in the canonical messages "
+            "read from it.",
+            examples=["$[0].parts[1]"],
+        ),
+    ]
     what: Annotated[str, Meta(description="The value.")]
     why: Annotated[str, Meta(description="The reason.")]
     severity: Annotated[
@@ -302,16 +309,15 @@ def _fold(data: FoldRequest) -> Folded:
         to=get_format(data.to).name,
         diagnostics=[StreamDiagnostic(*one) for one in folded.diagnostics],
         errors=list(folded.errors),
-        losses=losses_of((*folded.losses, *dumped.losses)),
+        losses=losses_of((*folded.losses, *in_messages(dumped.losses))),
         guess=None if guess is None else format_guess(guess),
     )
 
 
 def fold_payload(events: list[Json], source: str, *, lenient: bool = False) -> FoldedEvents:
     """The messages of a stream in that format, with losses and diagnostics."""
-    reading = get_format(source)
-    if reading.decoder is None:
-        raise FormatError(f"{reading.name} holds messages, not a stream", hint="use POST /api/convert")
+    reading = get_format(source, "streamed", hint="use POST /api/convert")
+    assert reading.decoder is not None, "it can be streamed"
     return fold_events(reading.decoder(), events, lenient=lenient, losses=True)
 
 

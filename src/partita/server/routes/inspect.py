@@ -8,7 +8,7 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from partita.errors import FormatError, PartitaError
-from partita.formats.conversion import write
+from partita.formats.conversion import losses_of_writing, write
 from partita.formats.detection.guess import SAMPLE_SIZE, first_of, sniff
 from partita.formats.detection.guess import FormatGuess as Guess
 from partita.formats.format import Loaded
@@ -44,7 +44,8 @@ class InspectedLoss(msgspec.Struct):
     """A value that could not be carried over."""
 
     path: Annotated[
-        str, Meta(description="Its path: in the text if it was lost when reading, otherwise in `messages`.")
+        str,
+        Meta(description="Its path: from `$` in the text if it was lost when reading, else from `messages`."),
     ]
     what: Annotated[str, Meta(description="The value.")]
     why: Annotated[str, Meta(description="The reason.")]
@@ -219,4 +220,5 @@ def _write(inspection: Inspection, contents: MessagesOfText, target: str, carry:
     loaded = Loaded(tuple(contents.messages), request=contents.request)
     dumped = write(loaded, get_format(target), carry=carry)
     inspection.payload = dumped.payload
-    _add_losses(inspection, dumped.losses, "writing")
+    losses = losses_of_writing(dumped.losses, inspection.source or "")
+    _add_losses(inspection, tuple(losses), "writing")
