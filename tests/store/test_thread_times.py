@@ -6,13 +6,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from partita.store import changes
-from partita.store.bulk.rows import ThreadRows
+from partita.store.bulk.rows import ThreadRows, pack_run
 from partita.store.bulk.writer import write_threads
+from partita.store.doctor.doctor import check_store
 from partita.store.messages.prepared import prepare
+from partita.store.messages.queries import Included, NumberedQuery
 from partita.store.store import Store
+from partita.store.values import ConsumptionRecord, SearchFilter, StatFilter, ThreadFilter
 from partita.types.messages import Message
 from partita.types.parts import TextPart
-from partita.types.threads import Thread
+from partita.types.threads import Run, Thread
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 
@@ -141,3 +144,54 @@ async def test_an_import_into_an_old_thread_is_reported(store: Store) -> None:
     await store.write(write_threads, [ThreadRows(grown, [prepare(messages, "t")])])
     changed = await store.read(changes.poll, state)
     assert changed.threads == [changes.ThreadChange("", "t", LONG_AGO + timedelta(hours=1))]
+
+
+async def test_imported_times_that_are_unknown_stay_unknown(store: Store) -> None:
+    """A thread without times is the last one of lists, and in no period of statistics."""
+    store.clock = lambda: NOON
+    dated = [prepare(user_message("d1", "dated lamp", created_at=LONG_AGO), "dated")]
+    undated = [prepare(user_message(f"u{number}", "undated lamp"), "undated") for number in (1, 2)]
+    rows = [
+        ThreadRows(
+            Thread(id="undated"),
+            undated[:1],
+            [pack_run(Run(id="r", thread_id="undated", status="completed"), 1, [])],
+            [ConsumptionRecord(thread_id="undated", key="k", output_tokens=3)],
+        ),
+        ThreadRows(Thread(id="dated", created_at=LONG_AGO, updated_at=LONG_AGO), dated),
+    ]
+    await store.write(write_threads, rows)
+    await store.write(write_threads, [ThreadRows(Thread(id="undated"), undated)])
+    thread = await store.threads.get("undated")
+    assert thread is not None
+    assert (thread.created_at, thread.updated_at) == (None, None)
+    found = await store.messages.list("undated")
+    assert [(one.id, one.created_at) for one in found] == [("u1", None), ("u2", None)]
+    assert [row.created_at for row in (await store.threads.outline("undated")).rows] == [None, None]
+    pages = [await store.threads.list(limit=1)]
+    pages.append(await store.threads.list(limit=1, cursor=pages[0].next))
+    assert [one.id for page in pages for one in page] == ["dated", "undated"]
+    assert [one.id for one in await store.threads.list(ThreadFilter(until=NOON))] == ["dated"]
+    assert [one.created_at for one in await store.runs.list()] == [None]
+    assert [point.time for point in await store.stats.growth("undated")] == [None]
+    days = await store.stats.totals(by="day")
+    assert [(one.key, one.messages, one.output_tokens, one.runs) for one in days] == [
+        ((None,), 2, 3, 1),
+        ((LONG_AGO.date().isoformat(),), 1, 0, 0),
+    ]
+    assert [one.threads for one in await store.stats.totals(StatFilter(until=NOON))] == [1]
+    hits = await store.search("lamp")
+    assert {(hit.message_id, hit.created_at) for hit in hits} == {
+        ("u1", None),
+        ("u2", None),
+        ("d1", LONG_AGO),
+    }
+    assert [hit.message_id for hit in await store.search("lamp", SearchFilter(until=NOON))] == ["d1"]
+    page = await store.messages.page("undated", NumberedQuery(include=(Included("u1", None, 1, 1),)))
+    assert [one.id for one in page.items] == ["u1", "u2"]
+    copy = await store.threads.clone("undated", new_id="copy")
+    assert copy.created_at == NOON
+    assert [one.created_at for one in await store.messages.list("copy")] == [None, None]
+    await store.messages.save([user_message("u3")], thread_id="undated")
+    assert await time_of(store, "undated") == NOON
+    assert (await check_store(store, full=True)).healthy

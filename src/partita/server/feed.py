@@ -88,7 +88,8 @@ class Listener:
         """Add the changes that it may see."""
         for thread in changes.threads:
             if self.may_see(thread.owner):
-                self._threads[thread.id] = {"id": thread.id, "updatedAt": thread.updated_at.isoformat()}
+                updated = None if thread.updated_at is None else thread.updated_at.isoformat()
+                self._threads[thread.id] = {"id": thread.id, "updatedAt": updated}
         for run in changes.runs:
             if self.may_see(run.owner):
                 self._runs[run.id] = {"id": run.id, "threadId": run.thread_id, "status": run.status}

@@ -30,7 +30,7 @@ class ThreadChange(NamedTuple):
 
     owner: str
     id: str
-    updated_at: datetime  # the time of its last message
+    updated_at: datetime | None  # the time of its last message, if it is known
 
 
 class RunChange(NamedTuple):

@@ -16,6 +16,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     DateTime,
     Dialect,
     Float,
@@ -24,6 +25,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    and_,
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
@@ -41,7 +43,7 @@ CREATE TABLE threads (
     message_count INTEGER NOT NULL,  -- derived: messages of the active branch that are not internal
     error_count INTEGER NOT NULL,  -- derived: messages with errors
     extra TEXT,  -- JSON: members of the thread that have no column
-    created_at {instant} NOT NULL DEFAULT {now},
+    created_at {instant} NOT NULL DEFAULT {now},  -- {never}: unknown, like other times that are NOT NULL
     updated_at {instant} NOT NULL DEFAULT {now},  -- of its newest message
     changed_at {instant} NOT NULL DEFAULT {never},  -- when this row was last written
     {unique} (owner, id)
@@ -541,6 +543,34 @@ class Instant(TypeDecorator[datetime]):
         return from_microseconds(value) if isinstance(value, int) else value
 
 
+NEVER: Final = EPOCH
+"""What a time column that is not nullable holds if the time is unknown. It is before all other times."""
+
+
+class RequiredInstant(Instant):
+    """The column type of times that are not nullable. In Python an unknown time is `None`."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        """The value for the driver."""
+        return super().process_bind_param(value or NEVER, dialect)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """The value from the driver."""
+        return known_time(super().process_result_value(value, dialect))
+
+
+def known_time(time: datetime | None) -> datetime | None:
+    """A stored time, or `None` if it is unknown."""
+    return None if time == NEVER else time
+
+
+def is_before(column: ColumnElement[Any], time: datetime) -> ColumnElement[bool]:
+    """The condition that a time is known, and before another one."""
+    return and_(column < time, column > NEVER)
+
+
 COLUMN_TYPES: Final[dict[str, type[TypeEngine[Any]]]] = {
     "TEXT": Text,
     "BIGINT": BigInteger,
@@ -549,6 +579,8 @@ COLUMN_TYPES: Final[dict[str, type[TypeEngine[Any]]]] = {
     "DOUBLE PRECISION": Float,
     "TIMESTAMPTZ": Instant,
     "{identity}": BigInteger,
+    "{instant} NOT NULL DEFAULT {never}": Instant,
+    "{instant} NOT NULL": RequiredInstant,
     "{instant}": Instant,
     "{bytes}": LargeBinary,
 }

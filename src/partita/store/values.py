@@ -191,7 +191,7 @@ class SearchHit(Value, kw_only=True):
     snippet: str
     highlights: tuple[tuple[int, int], ...]  # start and end of each match in the snippet, in characters
     score: float  # higher is better; a title has 1 more than a message can have
-    created_at: Timestamp
+    created_at: Timestamp | None = None  # if it is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,7 @@ export interface RunStat {
   readonly agent?: string;
   readonly model?: string;
   readonly status: string;
-  readonly createdAt: string;
+  readonly createdAt?: string;
   readonly cost?: number;
   readonly inputTokens: number;
   readonly outputTokens: number;

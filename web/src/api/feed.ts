@@ -15,7 +15,7 @@ export interface ImportStatus {
 export interface FeedListener {
   /** The feed has connected. `again` after an interruption: changes in between were not reported. */
   readonly connected: (again: boolean) => void;
-  readonly threads: (items: readonly { readonly id: string; readonly updatedAt: string }[]) => void;
+  readonly threads: (items: readonly { readonly id: string; readonly updatedAt: string | null }[]) => void;
   readonly runs: (
     items: readonly { readonly id: string; readonly threadId: string; readonly status: RunStatus | null }[],
   ) => void;

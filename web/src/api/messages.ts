@@ -8,7 +8,7 @@ export interface OutlineRow {
   readonly seq: number;
   readonly role: Message["role"];
   readonly type: MessageType;
-  readonly createdAt: string;
+  readonly createdAt: string | null;
   /** Size in bytes. */
   readonly size: number;
   /** Changes when the message changes. */
@@ -34,7 +34,7 @@ export interface Outline {
   readonly usage: UsageTotals;
 }
 
-type OutlineItem = readonly [string, number, Message["role"], MessageType, string, number, number];
+type OutlineItem = readonly [string, number, Message["role"], MessageType, string | null, number, number];
 type OutlineResponse = { readonly items: readonly OutlineItem[] } & Omit<Outline, "rows">;
 
 const at = (threadId: string, ...more: readonly string[]) =>

@@ -11,7 +11,7 @@ export interface Hit {
   readonly snippet: string;
   /** Start and end of each match in the snippet, in code points. */
   readonly highlights: readonly (readonly [number, number])[];
-  readonly createdAt: string;
+  readonly createdAt?: string | null;
 }
 
 export const search = (q: string, query: Query, signal?: AbortSignal): Promise<Listing<Hit>> =>

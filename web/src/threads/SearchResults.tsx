@@ -71,7 +71,8 @@ export function SearchResults({ text, rows, query, onClear }: Props) {
                   <li key={index}>
                     <a href={toThread(hit.threadId, hit.messageId)} className={styles.hit} data-found>
                       <span className={styles.meta}>
-                        {hit.role ?? hit.field} · {ago(hit.createdAt)}
+                        {hit.role ?? hit.field}
+                        {hit.createdAt && ` · ${ago(hit.createdAt)}`}
                       </span>
                       <span className={styles.snippet}>
                         <Highlighted text={hit.snippet} highlights={hit.highlights} />

@@ -5,11 +5,12 @@ import type { ThreadSummary } from "../api/threads";
 
 export type Pages = InfiniteData<Listing<ThreadSummary>>;
 
-const time = (row: ThreadSummary): string => row.thread.updatedAt ?? "";
+/** The time of the last message; 0 if it is unknown, so that the row is the last one. */
+const time = ({ thread }: ThreadSummary): number => (thread.updatedAt ? Date.parse(thread.updatedAt) : 0);
 
 /** Compares by time, newest first, like the server. */
 function byTime(a: ThreadSummary, b: ThreadSummary): number {
-  const [first, second] = [Date.parse(time(a)), Date.parse(time(b))];
+  const [first, second] = [time(a), time(b)];
   if (first !== second) return second - first;
   return a.thread.id < b.thread.id ? 1 : -1;
 }

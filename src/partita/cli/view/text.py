@@ -102,8 +102,13 @@ MAX_DAYS_AGO = 14
 """Older times are formatted as dates."""
 
 
-def ago(moment: datetime, now: datetime, zone: tzinfo | None = None) -> str:
-    """Return a relative time: `just now`, `5 min ago`, `3 h ago`, `2 d ago`, or the date."""
+def ago(moment: datetime | None, now: datetime, zone: tzinfo | None = None) -> str:
+    """Return a relative time: `just now`, `5 min ago`, `3 h ago`, `2 d ago`, or the date.
+
+    An unknown time is an empty text.
+    """
+    if moment is None:
+        return ""
     seconds = (now - moment).total_seconds()
     if -MINUTE < seconds < MINUTE:
         return "just now"

@@ -108,7 +108,7 @@ def draw_title(thread: Thread, now: datetime, zone: tzinfo | None = None) -> Tex
         one_line(thread.id),
         one_line(thread.agent or ""),
         short_path(thread.project or ""),
-        ago(thread.updated_at, now, zone) if thread.updated_at else "",
+        ago(thread.updated_at, now, zone),
     ]
     title = Text(one_line(thread.title or "(no title)"), "bold")
     return title.append("\n" + " · ".join(detail for detail in details if detail), "not bold dim")

@@ -2,7 +2,7 @@
 
 Every importer uses this writer. Each thread is compared with what is stored, and only what differs is
 written. Nothing is deleted: a log file that was rewritten gets runs with new ids. Times come from the source,
-so a thread imported today keeps its old `updated_at`.
+so a thread imported today keeps its old `updated_at`. A time that the source does not have stays unknown.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +21,8 @@ from partita.store.messages.prepared import Prepared, check
 from partita.store.messages.rows import read_messages
 from partita.store.messages.writer import Slot
 from partita.store.runs.rows import own_fields as run_fields
+from partita.store.schema import NEVER, run_log, runs, thread_labels
 from partita.store.schema import messages as message_table
-from partita.store.schema import run_log, runs, thread_labels
 from partita.store.schema import threads as thread_table
 from partita.store.search import index as search_index
 from partita.store.search.fields import NO_FIELDS, SearchEntry
@@ -140,7 +140,7 @@ def _write_group(tx: Transaction, group: Sequence[ThreadRows], *, skip_empty: bo
     ]
     _write_runs(tx, [run for rows in fresh.values() for run in rows.runs], new=True)
     written += [_write_known(tx, rows) for rows in others]
-    consumed = [record for rows in group for record in rows.consumptions]
+    consumed = [replace(one, time=one.time or NEVER) for rows in group for one in rows.consumptions]
     if consumed:
         record_usage(tx, consumed)
     save_sources(tx, [source for rows in group for source in rows.sources], tx.owner or "")
@@ -161,15 +161,19 @@ def _write_known(tx: Transaction, rows: ThreadRows) -> ThreadCounts:
     wanted = difference.wanted
     if wanted != difference.stored:
         threads.save(tx, wanted)
-    written = [*difference.changed, *difference.new]
+    written = [*difference.changed, *map(_undated, difference.new)]
     if written:
         _write_blobs(tx, written)
         message_writer.save(tx, written)
-        if wanted.updated_at is not None:  # `save` sets it to now
-            own = (thread_table.c.owner == tx.owner, thread_table.c.id == wanted.id)
-            tx.run(update(thread_table).where(*own).values(updated_at=wanted.updated_at))
+        own = (thread_table.c.owner == tx.owner, thread_table.c.id == wanted.id)  # `save` sets it to now
+        tx.run(update(thread_table).where(*own).values(updated_at=wanted.updated_at))
     _write_runs(tx, rows.runs, new=False)
     return ThreadCounts(wanted, difference.counts)
+
+
+def _undated(one: Prepared) -> Prepared:
+    """A message whose time, if it has none, stays unknown."""
+    return one._replace(message=replace(one.message, created_at=one.message.created_at or NEVER))
 
 
 def _difference(tx: Transaction, row: Row[Any], rows: ThreadRows) -> Difference:
@@ -293,7 +297,7 @@ def _write_thread_rows(
 def _thread_row(
     tx: Transaction, owner: str, thread: Thread, key: int, slots: Sequence[Slot]
 ) -> tuple[Any, ...]:
-    created = thread.created_at or tx.now
+    created = thread.created_at or thread.updated_at or NEVER
     fields: dict[str, Any] = {
         "key": key,
         "owner": owner,
@@ -313,7 +317,10 @@ def _thread_row(
 def _write_message_rows(tx: Transaction, slots: Sequence[Slot]) -> None:
     owner, now = tx.owner or "", tx.instant(tx.now)
     index = search_index.prepare(tx, message_writer.entries(owner, slots))
-    rows = [message_writer.row(tx, owner, slot.prepared.thread_id, slot, now) for slot in slots]
+    rows = [
+        message_writer.row(tx, owner, slot.prepared.thread_id, slot, now, undated=tx.instant(NEVER))
+        for slot in slots
+    ]
     tx.insert(message_table, rows)
     message_writer.write_derived(tx, owner, slots)
     index()
@@ -353,7 +360,7 @@ def _run_row(tx: Transaction, one: RunRows, last_seq: int) -> tuple[Any, ...]:
         "status": run.status,
         "last_seq": last_seq,
         "sealed": True,
-        "created_at": tx.instant(run.created_at or tx.now),
+        "created_at": tx.instant(run.created_at or NEVER),
         "started_at": tx.instant(run.started_at or run.created_at),
         "finished_at": tx.instant(run.finished_at),
     }

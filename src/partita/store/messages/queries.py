@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from partita.errors import DecodeError, NotFoundError
 from partita.store.projects import matches_project
-from partita.store.schema import MICROSECOND, messages, parts
+from partita.store.schema import MICROSECOND, NEVER, is_before, messages, parts
 from partita.store.schema import threads as thread_table
 from partita.store.sql.pages import (
     Numbered,
@@ -146,7 +146,7 @@ def _conditions(filter: MessageFilter) -> list[ColumnElement[bool]]:
     if filter.since is not None:
         conditions.append(columns.created_at >= filter.since)
     if filter.until is not None:
-        conditions.append(columns.created_at < filter.until)
+        conditions.append(is_before(columns.created_at, filter.until))
     if filter.roles:
         conditions.append(columns.role.in_(filter.roles))
     if filter.types:
@@ -261,7 +261,9 @@ def numbered_page(tx: Transaction, thread_id: str, query: NumberedQuery) -> Numb
         near = _included(tx, thread, item, internal=query.internal)
         found.update({row.key: row for row in near})
         own.update(row.key for row in near if (row.owner, row.thread_id) == (thread.owner, thread.id))
-    ordered = sorted(found.values(), key=lambda row: (row.created_at, row.thread_id != thread.id, row.seq))
+    ordered = sorted(
+        found.values(), key=lambda row: (row.created_at or NEVER, row.thread_id != thread.id, row.seq)
+    )
     if query.order == "desc":
         ordered.reverse()
     return NumberedMessages(read_messages(tx, ordered, "inline"), total, len(own))
@@ -339,9 +341,9 @@ def _included(tx: Transaction, thread: Row[Any], item: Included, *, internal: bo
     )
     if not internal:
         near = near.where(messages.c.internal == false())
-    same_time = messages.c.created_at == middle.created_at
-    earlier = or_(messages.c.created_at < middle.created_at, and_(same_time, messages.c.seq < middle.seq))
-    later = or_(messages.c.created_at > middle.created_at, and_(same_time, messages.c.seq > middle.seq))
+    created, time = messages.c.created_at, middle.created_at or NEVER
+    earlier = or_(created < time, and_(created == time, messages.c.seq < middle.seq))
+    later = or_(created > time, and_(created == time, messages.c.seq > middle.seq))
     before = tx.rows(_by_time(near.where(earlier), "desc").limit(item.previous))
     after = tx.rows(_by_time(near.where(later), "asc").limit(item.following))
     return [*before, middle, *after]
@@ -392,7 +394,7 @@ def _part_conditions(tx: Transaction, filter: PartFilter) -> list[ColumnElement[
     if filter.since is not None:
         conditions.append(messages.c.created_at >= filter.since)
     if filter.until is not None:
-        conditions.append(messages.c.created_at < filter.until)
+        conditions.append(is_before(messages.c.created_at, filter.until))
     if filter.longer_than is not None:
         conditions.append(_duration(tx) > _interval(tx, filter.longer_than))
     if filter.shorter_than is not None:

@@ -10,7 +10,7 @@ from sqlalchemy import Row, bindparam, delete, select
 from partita.errors import ConflictError
 from partita.store.blobs import blobs
 from partita.store.blobs.moves import HASH, Move, Moved, move_out, moves_to_json
-from partita.store.schema import blob_refs, messages, parts
+from partita.store.schema import NEVER, blob_refs, messages, parts
 from partita.store.search import index as search_index
 from partita.store.search.fields import SearchEntry
 from partita.store.sql.statement import Statement
@@ -161,7 +161,7 @@ def _write(tx: Transaction, owner: str, thread_id: str, slots: Sequence[Slot]) -
     updated = [slot for slot in slots if slot.known is not None]
     now = tx.instant(tx.now)
     add_to_index = search_index.prepare(tx, entries(owner, new))
-    tx.insert(messages, [row(tx, owner, thread_id, slot, now) for slot in new])
+    tx.insert(messages, [row(tx, owner, thread_id, slot, now, undated=now) for slot in new])
     tx.many(UPDATE_MESSAGE, [_changes(tx, owner, slot, now) for slot in updated])
     write_derived(tx, owner, new)
     add_to_index()
@@ -238,10 +238,12 @@ def _delete_derived(
     return times, referred
 
 
-def row(tx: Transaction, owner: str, thread_id: str, slot: Slot, now: Any) -> tuple[Any, ...]:
-    """The row of a new message."""
+def row(
+    tx: Transaction, owner: str, thread_id: str, slot: Slot, now: Any, *, undated: Any
+) -> tuple[Any, ...]:
+    """The row of a new message. `undated` is the time of one that has none."""
     message, derived = slot.message, slot.prepared.derived
-    created = now if message.created_at is None else tx.instant(message.created_at)
+    created = undated if message.created_at is None else tx.instant(message.created_at)
     return (
         slot.key,
         owner,
@@ -276,7 +278,7 @@ def _changes(tx: Transaction, owner: str, slot: Slot, now: Any) -> tuple[Any, ..
         message.run_id or slot.known.run_id,
         message.internal,
         *derived[:5],
-        tx.instant(message.created_at or slot.known.created_at),
+        tx.instant(message.created_at or slot.known.created_at or NEVER),
         now,
         owner,
         slot.key,
@@ -296,7 +298,7 @@ def _update_thread(tx: Transaction, thread: Row[Any], slots: Sequence[Slot]) -> 
         "message_count": thread.message_count + visible,
         "error_count": thread.error_count + errors,
         "active_leaf_id": leaf,
-        "updated_at": max(thread.updated_at, _last_time(tx, slots)),
+        "updated_at": max(thread.updated_at or NEVER, _last_time(tx, slots)),
     }
     threads.change_row(tx, thread, counters)
     if starts_branch(thread.active_leaf_id, slots):

@@ -28,7 +28,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from partita.errors import ConflictError, StoreError
 from partita.store.encoding import encode_json
 from partita.store.engines.engine import CHANNEL
-from partita.store.schema import Instant, runs
+from partita.store.schema import NEVER, Instant, runs
 from partita.store.sql.pages import page_size, time_and_id, to_cursor
 from partita.store.sql.statement import Statement
 from partita.store.sql.texts import required, storable
@@ -229,7 +229,7 @@ def list_runs(
     if cursor is not None:
         query = query.where(_before(*time_and_id(cursor)))
     rows = tx.rows(query.limit(limit + 1))
-    more = to_cursor(rows[limit - 1].created_at, rows[limit - 1].id) if len(rows) > limit else None
+    more = to_cursor(rows[limit - 1].created_at or NEVER, rows[limit - 1].id) if len(rows) > limit else None
     return Page(tuple(map(from_row, rows[:limit])), more)
 
 

@@ -17,6 +17,7 @@ from partita.store.logs.timings import with_timings
 from partita.store.messages import queries as messages
 from partita.store.messages import writer as saving
 from partita.store.messages.prepared import Prepared, check, prepare
+from partita.store.schema import NEVER
 from partita.store.schema import runs as run_table
 from partita.store.sql.statement import Statement
 from partita.store.sql.transaction import Transaction
@@ -127,7 +128,7 @@ def _queued(tx: Transaction, run: Run, prepared: Sequence[Prepared], last: Row[A
         check(one.message)
     metadata = {**(run.metadata or {}), QUEUED: [to_json(one.message) for one in prepared]}
     # The order is that of arrival: clocks differ, and a process that waited for the lock is late.
-    created = max(tx.now, last.created_at + TICK)
+    created = max(tx.now, (last.created_at or NEVER) + TICK)
     return replace(run, status="pending", metadata=metadata, created_at=created)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from partita.store.projects import project_condition
+from partita.store.schema import NEVER
 from partita.store.sql.transaction import Transaction
 from partita.store.values import MESSAGE_FIELDS, SearchField, SearchFilter
 from partita.types.times import in_utc
@@ -143,6 +144,7 @@ def add_filter(tx: Transaction, filter: SearchFilter, conditions: Conditions, *,
         conditions.add(f"{table}.created_at >= ?", tx.instant(in_utc(filter.since, "since")))
     if filter.until is not None:
         conditions.add(f"{table}.created_at < ?", tx.instant(in_utc(filter.until, "until")))
+        conditions.add(f"{table}.created_at > ?", tx.instant(NEVER))
     if filter.agent is not None:
         conditions.add("threads.agent = ?", filter.agent)
     if filter.project is not None:

@@ -17,7 +17,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.selectable import ExecutableReturnsRows
 from sqlalchemy.types import TypeEngine
 
-from partita.store.schema import Instant, from_microseconds
+from partita.store.schema import Instant, RequiredInstant, from_microseconds
 
 from .transaction import Transaction
 
@@ -87,6 +87,8 @@ class Statement:
 
 def _result_converter(type: TypeEngine[Any]) -> Convert | None:
     """The function that converts a value of the driver to one of the column's type."""
+    if isinstance(type, RequiredInstant):
+        return _to_known_datetime
     if isinstance(type, Instant):
         return _to_datetime  # without the two calls that every `TypeDecorator` adds
     return type.dialect_impl(SQLITE).result_processor(SQLITE, None)
@@ -94,6 +96,10 @@ def _result_converter(type: TypeEngine[Any]) -> Convert | None:
 
 def _to_datetime(value: int | None) -> datetime | None:
     return None if value is None else from_microseconds(value)
+
+
+def _to_known_datetime(value: int) -> datetime | None:
+    return from_microseconds(value) if value else None
 
 
 def _row_type(names: Sequence[str]) -> Callable[[Iterable[Any]], Any]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row
 
 from partita.store.projects import project_condition
+from partita.store.schema import NEVER
 from partita.store.sql.transaction import Transaction
 from partita.store.usage import TOTALS
 from partita.store.values import GroupBy, StatFilter, UsageStat
@@ -124,6 +125,7 @@ def where(
         f"{measure.main}.owner = ?": tx.owner if thread is None else thread.owner,
         f"{measure.main}.thread_id = ?": None if thread is None else thread.id,
         f"{measure.time} >= ?": None if filter.since is None else tx.instant(in_utc(filter.since, "since")),
+        f"{measure.time} > ?": None if filter.until is None else tx.instant(NEVER),
         f"{measure.time} < ?": None if filter.until is None else tx.instant(in_utc(filter.until, "until")),
         f"{measure.columns['agent']} = ?": filter.agent,
         f"{measure.columns.get('model')} = ?": filter.model,

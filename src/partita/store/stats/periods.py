@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple, TypeAlias
 
-from partita.store.schema import to_microseconds
+from partita.store.schema import NEVER, to_microseconds
 from partita.store.sql.transaction import Transaction
 
 Period: TypeAlias = Literal["day", "week", "month"]
@@ -70,13 +70,18 @@ def _change(zone: tzinfo, before: datetime, after: datetime) -> Change:
 
 
 def period_of(tx: Transaction, period: Period, column: str, clock: Sequence[Change]) -> str:
-    """The expression for the period of a time: `2026-03-04`, the date of its Monday, or `2026-03`."""
+    """The expression for the period of a time: `2026-03-04`, the date of its Monday, or `2026-03`.
+
+    It is NULL if the time is unknown.
+    """
     offset = _offset(tx, column, clock)
-    if not tx.is_sqlite:
+    if tx.is_sqlite:
+        fraction = f"(({column} % 1000000 + 1000000) % 1000000)"  # of a second, also before 1970
+        text = SQLITE[period].format(local=f"({column} - {fraction}) / 1000000 + ({offset})")
+    else:
         local = f"({column} AT TIME ZONE 'UTC' + interval '1 second' * ({offset}))"
-        return POSTGRES[period].format(local=local)
-    fraction = f"(({column} % 1000000 + 1000000) % 1000000)"  # of a second, also before 1970
-    return SQLITE[period].format(local=f"({column} - {fraction}) / 1000000 + ({offset})")
+        text = POSTGRES[period].format(local=local)
+    return f"CASE WHEN {column} <> {_literal(tx, NEVER)} THEN {text} END"
 
 
 def _offset(tx: Transaction, column: str, clock: Sequence[Change]) -> str:

@@ -4,7 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import RowMapping
 
-from partita.store.schema import from_microseconds
+from partita.store.schema import from_microseconds, known_time
 from partita.store.sql.transaction import Transaction
 from partita.store.values import StatFilter
 from partita.types.threads import RunStatus
@@ -167,7 +167,7 @@ class RunStat(Value, kw_only=True):
     agent: str | None = None
     model: str | None = None
     status: RunStatus
-    created_at: Timestamp
+    created_at: Timestamp | None = None  # if it is known
     cost: float | None = None
     input_tokens: int
     output_tokens: int
@@ -195,8 +195,8 @@ def run_stats(
 
 def _run_stat(row: RowMapping) -> RunStat:
     fields: dict[str, Any] = dict(row)
-    if isinstance(row["created_at"], int):  # as SQLite stores it
-        fields["created_at"] = from_microseconds(row["created_at"])
+    created = row["created_at"]
+    fields["created_at"] = known_time(from_microseconds(created) if isinstance(created, int) else created)
     return RunStat(**fields)
 
 

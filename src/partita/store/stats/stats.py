@@ -13,7 +13,7 @@ from sqlalchemy import and_, func, select
 
 from partita.errors import StoreError
 from partita.store.context import Namespace, reads, writes
-from partita.store.schema import consumptions, messages, runs
+from partita.store.schema import NEVER, consumptions, messages, runs
 from partita.store.sql.transaction import Transaction
 from partita.store.threads import rows as threads
 from partita.store.usage import COUNTS, TOTALS, record_usage
@@ -125,7 +125,7 @@ def _clock_changes(tx: Transaction, zone: tzinfo) -> list[Change]:
     if isinstance(zone, timezone):  # its offset from UTC never changes
         return changes(zone, tx.now, tx.now)
     ends = [
-        tx.run(select(end(column)).where(tx.owned(column.table))).scalar()
+        tx.run(select(end(column)).where(tx.owned(column.table), column > NEVER)).scalar()
         for column in (consumptions.c.time, messages.c.created_at, runs.c.created_at)
         for end in (func.min, func.max)
     ]
@@ -134,7 +134,11 @@ def _clock_changes(tx: Transaction, zone: tzinfo) -> list[Change]:
 
 
 def _order(stat: UsageStat, names: Sequence[GroupBy]) -> tuple[Any, ...]:
-    periods = [value or "" for value, name in zip(stat.key, names, strict=True) if _is_period(name)]
+    periods = [
+        (value is not None, value or "")  # an unknown time is before all others, as in lists
+        for value, name in zip(stat.key, names, strict=True)
+        if _is_period(name)
+    ]
     sizes = (-(stat.cost or 0), -stat.input_tokens - stat.output_tokens, -stat.tool_calls, -stat.messages)
     return (*periods, *sizes, *((value is None, value or "") for value in stat.key))
 
@@ -144,7 +148,7 @@ class GrowthPoint(Value, kw_only=True):
 
     message_id: str | None = None
     seq: int | None = None  # of its message; `None` for a sub-agent, or a message that was deleted
-    time: Timestamp
+    time: Timestamp | None = None  # if it is known
     agent: str | None = None
     model: str | None = None
     input_tokens: int

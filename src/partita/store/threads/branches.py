@@ -104,7 +104,7 @@ class OutlineRow(NamedTuple):
     seq: int
     role: str
     type: str
-    created_at: datetime
+    created_at: datetime | None  # if it is known
     size: int
     version: int  # changes whenever the message is written
 

@@ -16,7 +16,7 @@ from partita.store.messages import queries
 from partita.store.messages import writer as saving
 from partita.store.messages.prepared import prepare
 from partita.store.messages.rows import read_messages
-from partita.store.schema import messages
+from partita.store.schema import NEVER, messages
 from partita.store.sql.transaction import Transaction
 from partita.store.usage import copy_usage
 from partita.store.values import MessageFilter
@@ -140,7 +140,13 @@ def _create(tx: Transaction, source: Row[Any], copy_id: str, title: str | None, 
 
 
 def _save(tx: Transaction, copy_id: str, copied: Sequence[Message]) -> None:
-    saving.save(tx, [prepare(replace(message, thread_id=copy_id, seq=None), copy_id) for message in copied])
+    prepared = [
+        prepare(
+            replace(message, thread_id=copy_id, seq=None, created_at=message.created_at or NEVER), copy_id
+        )
+        for message in copied
+    ]
+    saving.save(tx, prepared)
 
 
 def _ids(copied: Sequence[Message]) -> list[str]:

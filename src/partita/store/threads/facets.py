@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, case, func, select, true
 
 from partita.store.projects import is_project
-from partita.store.schema import threads
+from partita.store.schema import is_before, threads
 from partita.store.sql.transaction import Transaction
 from partita.store.values import ThreadFilter
 from partita.types.value import Value
@@ -173,7 +173,7 @@ def _counted_threads(
 def _in_time(filter: ThreadFilter) -> ColumnElement[bool]:
     time = threads.c.updated_at
     since = true() if filter.since is None else time >= filter.since
-    return and_(since, true() if filter.until is None else time < filter.until)
+    return and_(since, true() if filter.until is None else is_before(time, filter.until))
 
 
 def _age(tx: Transaction) -> ColumnElement[int]:

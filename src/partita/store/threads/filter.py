@@ -7,7 +7,7 @@ from sqlalchemy import ARRAY, BigInteger, ColumnElement, any_, bindparam, exists
 
 from partita.errors import StoreError
 from partita.store.projects import matches_project
-from partita.store.schema import consumptions, messages, parts, thread_labels, threads
+from partita.store.schema import consumptions, is_before, messages, parts, thread_labels, threads
 from partita.store.search.index import thread_ids_matching
 from partita.store.sql.texts import storable
 from partita.store.sql.transaction import Transaction
@@ -43,7 +43,7 @@ def conditions(tx: Transaction, filter: ThreadFilter) -> list[ColumnElement[bool
     if filter.since is not None:
         found.append(columns.updated_at >= filter.since)
     if filter.until is not None:
-        found.append(columns.updated_at < filter.until)
+        found.append(is_before(columns.updated_at, filter.until))
     if filter.has_errors is not None:
         found.append(columns.error_count > 0 if filter.has_errors else columns.error_count == 0)
     if filter.ids is not None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, CursorResult, Row, bindparam, func, literal, select, tuple_
 
 from partita.store.runs.rows import ACTIVE
-from partita.store.schema import Instant, messages, runs, threads
+from partita.store.schema import NEVER, Instant, messages, runs, threads
 from partita.store.sql.pages import Numbered, NumberedPage, page_size, time_and_id, to_cursor
 from partita.store.sql.statement import Statement
 from partita.store.sql.transaction import Transaction
@@ -48,7 +48,7 @@ def _page_of_rows(
         query = query.where(tuple_(*columns) > end if order == "asc" else tuple_(*columns) < end)
     query = query.order_by(*(columns if order == "asc" else (column.desc() for column in columns)))
     rows = tx.rows(query.limit(limit + 1))
-    more = to_cursor(rows[limit - 1].updated_at, rows[limit - 1].id) if len(rows) > limit else None
+    more = to_cursor(rows[limit - 1].updated_at or NEVER, rows[limit - 1].id) if len(rows) > limit else None
     return rows[:limit], more
 
 
