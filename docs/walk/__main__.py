@@ -65,10 +65,9 @@ def walk(machine: CleanMachine, pages: list[str], *, tests: bool) -> None:
     constraints = install_package(machine)
     if not pages:
         check_serve(f"{machine.programs}/partita serve", machine.folder, machine)
-    elif BROWSER_CHECKS.keys() & {*chosen}:
-        subprocess.run(
-            ["npm", "ci", "--silent"], cwd=machine.clone / "web", env=machine.environment, check=True
-        )
+    if BROWSER_CHECKS.keys() & {*chosen}:  # the scripts use Playwright
+        command = ["make", "--silent", "web/node_modules/.test"]
+        subprocess.run(command, cwd=machine.clone, env=machine.environment, check=True)
     for page in chosen:
         run_page(machine, page, constraints, CHECKS.get(page))
 
