@@ -182,7 +182,8 @@ def draw_hit(
     title = Text().append(one_line(id), "yellow").append("  ")
     title.append(one_line(hit.title or NO_TITLE, LONGEST_TITLE), "bold")
     details = [f"#{hit.seq}" if hit.seq is not None else "", hit.role or "", hit.field]
-    source = Text("  " + " · ".join(filter(None, [*details, ago(hit.created_at, now, zone)])), "dim")
+    shown = [text for text in (*details, ago(hit.created_at, now, zone)) if text]
+    source = Text("  " + " · ".join(shown), "dim")
     snippet = Beside("    ", _snippet(hit, coloured=coloured), "")
     return Group(source, snippet) if same_thread else Group(title, source, snippet)
 
