@@ -50,7 +50,7 @@ class Server:
         if as_default:
             self._process = Terminal(*arguments, environment=given, folder=home, columns=200)
             self._process.wait_for("/api/docs)")
-            self.line = self._process.shown.strip()
+            self.line = self._process.shown.strip().splitlines()[-1]
         else:
             self._process = Piped("serve", *arguments, environment=given, folder=home, given=None)
             self._process.wait_for(b"/api/docs)\n")

@@ -31,8 +31,8 @@ async def harbour(store: Store) -> Store:
     fields: dict[str, dict[str, Any]] = {
         "new": {"agent": "keeper", "project": "harbour", "title": "New"},
         "week": {"agent": "keeper", "project": "lamps", "metadata": {"pinned": True}},
-        "month": {"agent": "smith", "project": "harbour", "metadata": {"pinned": "yes"}},
-        "old": {"project": "lamps", "metadata": {"pinned": False}},
+        "month": {"agent": "smith", "project": "harbour", "metadata": {"pinned": "yes", "tags": ["oil"]}},
+        "old": {"project": "lamps", "metadata": {"pinned": False, "tags": ["oil", "a b", 3], "tag:oil": 1}},
     }
     for name, days in ages.items():
         await store.threads.save(Thread(id=name, **fields[name]))
@@ -65,6 +65,9 @@ LISTED: Mapping[str, tuple[ThreadFilter, list[str]]] = {
     "a tool of another owner": (ThreadFilter(tool="row"), []),
     "pinned": (ThreadFilter(pinned=True), ["week"]),
     "not pinned": (ThreadFilter(pinned=False), ["new", "month", "old"]),
+    "a tag": (ThreadFilter(tags=["oil"]), ["month", "old"]),
+    "two tags": (ThreadFilter(tags=["oil", "a b"]), ["old"]),
+    "an unknown tag": (ThreadFilter(tags=["oil", "none"]), []),
     "ids": (ThreadFilter(ids=("old", "new", "none")), ["new", "old"]),
     "no ids": (ThreadFilter(ids=()), []),
     "all together": (ThreadFilter(tool="measure", model="opus", agent="keeper", pinned=False), ["new"]),
@@ -95,7 +98,7 @@ async def test_the_fields_of_a_summary(harbour: Store) -> None:
     assert (new.models, new.input_tokens, new.output_tokens, new.cost) == (("opus", "haiku"), 300, 30, 0.75)
     assert (week.models, week.cost, week.pinned) == (("haiku",), None, True)
     assert (month.models, month.pinned, month.errors) == ((), False, 0)
-    assert (old.errors, old.pinned) == (1, False)
+    assert (old.errors, old.pinned, old.tags, month.tags) == (1, False, ("oil", "a b"), ("oil",))
     assert [one.preview for one in (new, week)] == [None, "About week?"]
     assert [one.run_status for one in (new, week, month, old)] == [None] * 4
 

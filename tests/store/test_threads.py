@@ -54,6 +54,31 @@ async def test_unknown_fields_of_a_thread_are_kept(store: Store) -> None:
     assert dict(found.extra or {}) == {"colour": "teal"}
 
 
+async def test_tags_are_added_and_removed(store: Store) -> None:
+    await store.threads.create("t1", metadata={"topic": "lamps"})
+    tagged = await store.threads.tag("t1", add=["oil", "a b", "oil"])
+    assert tagged.metadata == {"topic": "lamps", "tags": ["oil", "a b"]}
+    assert (await store.threads.tag("t1", add=["new"], remove=["oil"])).metadata == {
+        "topic": "lamps",
+        "tags": ["a b", "new"],
+    }
+    assert [one.id for one in await store.threads.list(ThreadFilter(tags=["new"]))] == ["t1"]
+    assert (await store.threads.tag("t1", remove=["a b", "new"])).metadata == {"topic": "lamps"}
+    assert not (await store.threads.list(ThreadFilter(tags=["new"]))).items
+    with pytest.raises(StoreError, match="is not a tag"):
+        await store.threads.tag("t1", add=["a,b"])
+    with pytest.raises(NotFoundError):
+        await store.threads.tag("none", add=["a"])
+
+
+async def test_only_threads_of_sessions_remember_that_they_were_renamed(store: Store) -> None:
+    await store.threads.create("t1", title="One")
+    await store.threads.create("t2", title="Two", metadata={"sessionId": "s"})
+    assert (await store.threads.change("t1", title="Lamp")).metadata is None
+    assert (await store.threads.change("t2", title="Lamp")).metadata == {"sessionId": "s", "renamed": True}
+    assert (await store.threads.change("t2", title=None)).metadata == {"sessionId": "s"}
+
+
 async def test_title_and_metadata_can_be_changed_separately(store: Store) -> None:
     await store.threads.create("t1", title="Old", metadata={"keep": 1, "drop": 2})
     await store.threads.set_title("t1", "New")

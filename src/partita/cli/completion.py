@@ -29,6 +29,7 @@ INSTRUCTIONS = 10_000
 """How many instructions of SQLite run between two checks of the timeout."""
 
 THREADS = "SELECT id, title FROM threads ORDER BY updated_at DESC LIMIT ?"
+TAGS = "SELECT DISTINCT name, NULL FROM thread_labels WHERE name >= 'tag:' AND name < 'tag;' LIMIT ?"
 RUNS = """
 SELECT r.id, coalesce(t.title, r.agent) FROM runs r
 LEFT JOIN threads t ON t.owner = r.owner AND t.id = r.thread_id
@@ -102,6 +103,11 @@ def complete_threads(ctx: click.Context, param: click.Parameter, incomplete: str
 def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Return the ids of the newest runs."""
     return matching([("last", "the newest"), *_query(ctx, RUNS)], incomplete)
+
+
+def complete_tags(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """Return the tags of threads."""
+    return matching([(name.removeprefix("tag:"), None) for name, _ in _query(ctx, TAGS)], incomplete)
 
 
 def matching(known: Iterable[tuple[str, str | None]], incomplete: str) -> Items:

@@ -32,6 +32,7 @@ SECTIONS = {
         "runs": "runs",
         "replay": "replay",
         "diff": "diff",
+        "open": "open",
         "tour": "tour",
     },
     "Import": {
@@ -40,8 +41,12 @@ SECTIONS = {
         "hook": "hook",
         "agents": "agents",
     },
-    "Change threads": {
+    "Organize and continue": {
+        "rename": "edit",
+        "tag": "edit",
+        "pin": "edit",
         "fork": "fork",
+        "resume": "resume",
     },
     "Convert, share and test": {
         "convert": "convert",
@@ -86,7 +91,8 @@ class Commands(Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"partita.cli.{COMMANDS[cmd_name]}")
-        command: click.Command = module.COMMAND
+        commands: dict[str, click.Command] = getattr(module, "COMMANDS", {})
+        command = commands[cmd_name] if commands else module.COMMAND
         command.context_class = Context
         return command
 

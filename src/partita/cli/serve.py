@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -19,7 +20,6 @@ if TYPE_CHECKING:  # imported when the command runs
 
 PORT = 7272
 TRIES = 50
-DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 @click.command(
@@ -129,6 +129,8 @@ Examples:
     help="Limit for the size of decompressed content, as a multiple of the request body.",
 )
 @click.option("--open/--no-open", "opens", default=None, help="Open the browser.")
+@click.option("--fragment", hidden=True, default="", help="What the printed address ends with.")
+@click.option("--json", "as_json", is_flag=True, help="When ready, print the address as JSON.")
 @click.pass_context
 def serve(
     ctx: click.Context,
@@ -152,6 +154,8 @@ def serve(
     memory_mb: int,
     expansion: int,
     opens: bool | None,
+    fragment: str,
+    as_json: bool,
 ) -> None:
     """Serve the store and agents over HTTP until Ctrl-C. A second Ctrl-C stops without waiting for requests.
 
@@ -160,7 +164,19 @@ def serve(
     do not know. While it runs, it imports the sessions of the agents on this machine. If there are none and
     the store is empty, it adds demo data.
     """
-    from partita.cli.serve_setup import DemoData, find_agents, find_sessions, import_sessions, run_all
+    if sys.stderr.isatty():
+        click.echo("Starting …", err=True)  # the imports take a second
+    from partita.cli.serve_setup import (
+        DemoData,
+        announce,
+        find_agents,
+        find_sessions,
+        import_sessions,
+        open_browser,
+        run_all,
+        store_name,
+        with_fragment,
+    )
     from partita.server.app import asgi
     from partita.server.log_output import logging_to_stderr
     from partita.server.runner import serve_on
@@ -181,12 +197,26 @@ def serve(
     is_fixed = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
     sockets = _sockets(app, host, port, is_fixed=is_fixed)
     query = f"/?token={_require_token(app, sockets, is_stored=port != 0)}" if token and not keys else ""
+
+    def print_address(address: str) -> None:
+        announced.enter_context(announce(address + query, url))
+        page = with_fragment(address + query, fragment)
+        if as_json:
+            from .output import print_json
+
+            print_json({"url": page, "store": store_name(url), "pid": os.getpid()})
+            sys.stdout.flush()
+        else:
+            echo(f"Partita is at {page} (API docs: {address}/api/docs)")
+        if opens:
+            open_browser(page)
+
     data = DemoData() if demo and not (imports and find_sessions()) else None
-    with logging_to_stderr(log_format, log_level):
+    with logging_to_stderr(log_format, log_level), ExitStack() as announced:
         serve_on(
             app,
             sockets,
-            on_listening=lambda address: _print_address(address, query, opens=bool(opens)),
+            on_listening=print_address,
             before=None if data is None else data.add_threads,
             background=run_all(
                 *(() if data is None else (data.run_agents,)),
@@ -223,21 +253,6 @@ def _require_token(app: "PartitaApp", sockets: "list[socket.socket]", *, is_stor
     token = token_for(port_of(sockets[0])) if is_stored else secrets.token_urlsafe(32)
     app.require_token(token)
     return token
-
-
-def _print_address(address: str, query: str, *, opens: bool) -> None:
-    echo(f"Partita is at {address}{query} (API docs: {address}/api/docs)")
-    if opens and _has_desktop():
-        import webbrowser
-
-        webbrowser.open(f"{address}{query}")
-
-
-def _has_desktop() -> bool:
-    """Whether there is a desktop to open a browser on. Without one, a text browser may block the terminal."""
-    if "SSH_CONNECTION" in os.environ or "CI" in os.environ:
-        return False
-    return sys.platform in ("darwin", "win32") or any(name in os.environ for name in DISPLAYS)
 
 
 COMMAND = serve

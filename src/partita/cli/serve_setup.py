@@ -4,18 +4,21 @@ import asyncio
 import os
 import re
 import secrets
+import socket
 import stat
 import sys
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import click
 
 from partita.errors import AgentError
+from partita.types.json import dumps, is_object, loads
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.importers.logs.plan import LogImportReport, Progress
@@ -146,37 +149,111 @@ def token_for(port: int) -> str:
         return known
     token = secrets.token_urlsafe(32)
     with suppress(OSError):  # the printed address contains it, too
-        _write_token(path, token)
+        _write_private(path, token)
     return token
 
 
-def _token_file(port: int) -> Path:
+def _state_folder() -> Path:
     from platformdirs import user_state_path
 
-    return user_state_path("partita", appauthor=False) / f"token-{port}"
+    return user_state_path("partita", appauthor=False)
+
+
+def _token_file(port: int) -> Path:
+    return _state_folder() / f"token-{port}"
 
 
 def _read_token(path: Path) -> str | None:
-    """Return the token in a file; `None` if the file does not exist or other users can read it."""
+    text = _read_private(path)
+    return text if text is not None and TOKEN.fullmatch(text) else None
+
+
+def _read_private(path: Path) -> str | None:
+    """Return the text of a file; `None` if the file does not exist or other users can read it."""
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
-            text = file.read(100).decode("ascii", "replace").strip()
+            text = file.read(4096).decode("utf-8", "replace").strip()
     except OSError:
         return None
     if os.name == "posix" and (found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077):
         return None
-    return text if TOKEN.fullmatch(text) else None
+    return text
 
 
-def _write_token(path: Path, token: str) -> None:
-    """Write a token to a new file: others may have an existing one open."""
+def _write_private(path: Path, text: str) -> None:
+    """Write a text to a new file: others may have an existing one open."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(f"{token}\n")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(f"{text}\n")
     new.replace(path)
+
+
+# Running servers. Each has a file with its address, its token and its store, which only its owner can read.
+
+
+@contextmanager
+def announce(address: str, url: str | None) -> Iterator[None]:
+    """Let other commands find this server while it runs. `address` is that of the web UI, with its token."""
+    path = _state_folder() / f"server-{os.getpid()}"
+    with suppress(OSError):  # the address was printed, too
+        _write_private(path, dumps({"address": address, "store": store_name(url)}).decode())
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()
+
+
+def find_server(url: str | None) -> str | None:
+    """Return the address of the web UI of a running server of a store; `None` if there is none."""
+    for path in sorted(_state_folder().glob("server-*")):
+        found = loads(_read_private(path) or "null")
+        if is_object(found) and found.get("store") == store_name(url):
+            address = str(found.get("address"))
+            if _is_reachable(address):
+                return address
+    return None
+
+
+def _is_reachable(address: str) -> bool:
+    """Whether a server accepts connections. One that was killed has left its file."""
+    parts = urlsplit(address)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def store_name(url: str | None) -> str:
+    """Return the path of a store, or its URL without the password."""
+    from partita.store.engines.location import locate, without_password
+
+    location = locate(url)
+    if location.path is not None:
+        return str(location.path.resolve())
+    return without_password(location.url) if location.url else f"memory:{os.getpid()}"
+
+
+def with_fragment(address: str, fragment: str) -> str:
+    """Return the address of a place in the web UI."""
+    return f"{address}{'/' if fragment and not urlsplit(address).path else ''}{fragment}"
+
+
+DISPLAYS: Final = ("DISPLAY", "WAYLAND_DISPLAY")
+
+
+def open_browser(address: str) -> None:
+    """Open the browser if there is a desktop. Without one, a text browser may block the terminal."""
+    if "SSH_CONNECTION" in os.environ or "CI" in os.environ:
+        return
+    if sys.platform in ("darwin", "win32") or any(name in os.environ for name in DISPLAYS):
+        import webbrowser
+
+        webbrowser.open(address)
 
 
 def find_agents(names: Sequence[str]) -> "dict[str, AgentService]":

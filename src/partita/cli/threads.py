@@ -11,6 +11,7 @@ import click
 from partita.types.codec import encode
 
 from .blocking import Wait, opened_store
+from .completion import complete_tags
 from .options import (
     agent_option,
     json_option,
@@ -56,6 +57,15 @@ Examples:
 @until_option
 @click.option("--text", metavar="WORDS", help="Only threads with these words in the title or a message.")
 @click.option("--errors", is_flag=True, help="Only threads with errors.")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=complete_tags,
+    help="Only threads with this tag. Repeatable: only threads with all of them.",
+)
+@click.option("--pinned", is_flag=True, flag_value=True, default=None, help="Only pinned threads.")
 @limit_option(30, "threads")
 @click.option("--all", "every", is_flag=True, help="List all threads.")
 @click.option("--iso", is_flag=True, help="Print exact times, in UTC.")

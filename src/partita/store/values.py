@@ -209,6 +209,8 @@ class ThreadFilter:
     model: str | None = None
     tool: str | None = None
     pinned: bool | None = None
+    tags: Sequence[str] = ()
+    """Tags that a thread must have, all of them."""
     ids: Sequence[str] | None = None
 
 

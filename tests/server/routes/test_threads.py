@@ -276,6 +276,17 @@ async def test_metadata_of_an_import_is_returned(client: httpx.AsyncClient, stor
     assert (await client.get("/api/threads")).json()["items"][0]["pinned"] is True
 
 
+async def test_tags_are_changed_and_select_threads(client: httpx.AsyncClient) -> None:
+    for name, tags in {"t1": ["oil", "night"], "t2": ["oil"], "t3": []}.items():
+        await client.post("/api/threads", json={"id": name})
+        changed = await client.patch(f"/api/threads/{name}", json={"metadata": {"tags": tags}})
+        assert changed.json()["metadata"] == {"tags": tags}
+    for query, ids in {"tag=oil": {"t1", "t2"}, "tag=oil&tag=night": {"t1"}, "tag=oil,night": {"t1"}}.items():
+        assert {one["id"] for one in (await client.get(f"/api/threads?{query}")).json()["items"]} == ids
+    (summary,) = (await client.get("/api/summaries?tag=night")).json()["items"]
+    assert summary["tags"] == ["oil", "night"]
+
+
 async def test_threads_of_other_owners_are_not_found(store: Store) -> None:
     app = asgi(scripted(), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:

@@ -214,6 +214,7 @@ SOURCE: Final = LogSource(
             kind="stream",
         ),
     ),
+    resume=("claude", "--resume", "{session}"),  # https://code.claude.com/docs/en/cli-reference
     homes=_homes,
     watched=("projects",),
     may_contain=_may_contain,

@@ -316,6 +316,7 @@ SOURCE: Final = LogSource(
             "codex-exec", AGENT, stream_decoder("partita.formats.codex.exec.CodexExecDecoder"), kind="stream"
         ),
     ),
+    resume=("codex", "resume", "{session}"),  # https://developers.openai.com/codex/cli/reference
     homes=_homes,
     watched=("sessions", "archived_sessions"),
     may_contain=_may_contain,

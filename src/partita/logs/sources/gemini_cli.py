@@ -110,6 +110,11 @@ SOURCE: Final = LogSource(
             kind="stream",
         ),
     ),
+    resume=(
+        "gemini",
+        "--resume",
+        "{session}",
+    ),  # https://github.com/google-gemini/gemini-cli/blob/main/docs/cli/session-management.md
     homes=_homes,
     watched=("tmp",),
     may_contain=_may_contain,

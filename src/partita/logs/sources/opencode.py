@@ -97,6 +97,7 @@ def _format(name: str, *, is_export: bool) -> LogFormat:
 SOURCE: Final = LogSource(
     agent=AGENT,
     formats=(_format("opencode-export", is_export=True), _format("opencode-parts", is_export=False)),
+    resume=("opencode", "--session", "{session}"),  # https://opencode.ai/docs/cli/
     homes=_homes,
     watched=("storage", "project", "opencode.db", "opencode*.db"),
     may_contain=_may_contain,

@@ -277,6 +277,8 @@ class LogSource:
     do I/O.
     """
 
+    resume: tuple[str, ...] = ()
+    """The command of the agent that resumes a session, with `{session}` for its id; empty if it has none."""
     sub_agents: SubAgentFiles | None = None
     """Given if sub-agents have files of their own."""
     open_store: Callable[[Path], SessionStore] | None = None

@@ -46,6 +46,10 @@ Pinned: TypeAlias = Annotated[
     bool | None,
     Query(description="Only pinned threads, or only others: `pinned` in the metadata is `true`."),
 ]
+Tags: TypeAlias = Annotated[
+    list[str] | None,
+    Query(name="tag", description=f"Only threads with all these tags: `tags` in the metadata. {REPEATABLE}"),
+]
 Roles: TypeAlias = Annotated[
     list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {REPEATABLE}")
 ]

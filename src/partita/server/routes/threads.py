@@ -29,6 +29,7 @@ from .parameters import (
     Pinned,
     Project,
     Since,
+    Tags,
     Text,
     Tool,
     Until,
@@ -52,6 +53,7 @@ def thread_filter(
     until: Until = None,
     has_errors: HasErrors = None,
     pinned: Pinned = None,
+    tags: Tags = None,
     ids: Ids = None,
 ) -> ThreadFilter:
     """The conditions of a request, all of which must hold."""
@@ -65,6 +67,7 @@ def thread_filter(
         until=moment_of(until, "until"),
         has_errors=has_errors,
         pinned=pinned,
+        tags=each_of(tags),
         ids=None if ids is None else each_of(ids),
     )
 
@@ -95,7 +98,10 @@ class ThreadChange(
     title: Annotated[str | UnsetType | None, Meta(description="`null` removes the title.")] = UNSET
     metadata: Annotated[
         JsonObject | UnsetType,
-        Meta(description="Members to change; `null` removes one. Others do not change."),
+        Meta(
+            description="Members to change; `null` removes one. Others do not change. `pinned: true` pins "
+            "the thread, `tags` is the list of its tags."
+        ),
     ] = UNSET
 
 
@@ -191,7 +197,9 @@ async def get_thread(caller: ActingCaller, thread_id: str) -> Thread:
 async def change_thread(
     caller: ActingCaller,
     thread_id: str,
-    data: Annotated[ThreadChange, Body(examples=[{"title": "Lamps", "metadata": {"topic": None}}])],
+    data: Annotated[
+        ThreadChange, Body(examples=[{"title": "Lamps", "metadata": {"tags": ["lights"], "pinned": True}}])
+    ],
 ) -> Thread:
     """Change the title, and members of the metadata. The role `chat` may only change the title."""
     if data.metadata is not UNSET:

@@ -189,7 +189,7 @@ def _merged(stored: Thread, thread: Thread) -> Thread:
     """The stored thread, updated by the fields that the source has."""
     return replace(
         stored,
-        title=thread.title or stored.title,
+        title=stored.title if (stored.metadata or {}).get(threads.RENAMED) else thread.title or stored.title,
         agent=thread.agent or stored.agent,
         project=thread.project or stored.project,
         metadata={**(stored.metadata or {}), **thread.metadata} if thread.metadata else stored.metadata,

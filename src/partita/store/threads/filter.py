@@ -9,12 +9,12 @@ from partita.errors import StoreError
 from partita.store.projects import matches_project
 from partita.store.schema import consumptions, is_before, messages, parts, thread_labels, threads
 from partita.store.search.index import thread_ids_matching
-from partita.store.sql.texts import storable
+from partita.store.sql.texts import required, storable
 from partita.store.sql.transaction import Transaction
 from partita.store.values import ThreadFilter
 from partita.types.json import Json, is_array, is_object, kind_of
 
-from .rows import label
+from .rows import label, tag_label
 
 PINNED: Final = "pinned"
 """The member of the metadata that is `true` if a thread is pinned."""
@@ -50,6 +50,7 @@ def conditions(tx: Transaction, filter: ThreadFilter) -> list[ColumnElement[bool
         found.append(tx.among(columns.id, [one for one in filter.ids if storable(one, "a thread id")]))
     if filter.pinned is not None:
         found.append(_has_label(PINNED, True) if filter.pinned else not_(_has_label(PINNED, True)))
+    found += (_has_label(tag_label(required(tag, "tag")), True) for tag in filter.tags)
     if filter.model is not None:
         found.append(_has_model(filter.model))
     if filter.tool is not None:

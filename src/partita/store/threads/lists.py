@@ -16,7 +16,7 @@ from partita.types.threads import RunStatus, Thread
 from partita.types.value import Value
 
 from .filter import CHOSEN, PINNED, conditions
-from .rows import find, from_row
+from .rows import find, from_row, tags_of
 
 Key: TypeAlias = tuple[str, str]
 """The owner and the id of a thread."""
@@ -161,6 +161,7 @@ class ThreadSummary(Value, kw_only=True):
     models: tuple[str, ...] = ()  # the models that responded, the one with the most tokens first
     errors: int = 0  # messages with a failed call
     pinned: bool = False
+    tags: tuple[str, ...] = ()
     run_id: str | None = None  # the active run, if there is one
     run_status: RunStatus | None = None
     waiting: bool = False  # for the approval of a call
@@ -239,6 +240,7 @@ def _summary(
         models=tuple(one.model for one in usage if one.model is not None),
         errors=row.error_count,
         pinned=(thread.metadata or {}).get(PINNED) is True,
+        tags=tags_of(thread.metadata),
         run_id=None if run is None else run.id,
         run_status=None if run is None else run.status,
         waiting=waiting,

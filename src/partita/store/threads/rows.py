@@ -1,8 +1,8 @@
 """The rows of threads: found, created, changed and deleted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from msgspec import UNSET, UnsetType
 from sqlalchemy import (
@@ -16,19 +16,25 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from partita.errors import ConflictError, NotFoundError
+from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.store.blobs import blobs
 from partita.store.encoding import encode_json
-from partita.store.schema import blob_refs, messages, run_blobs, runs, thread_labels, threads
+from partita.store.schema import blob_refs, messages, run_blobs, runs, sources, thread_labels, threads
 from partita.store.search import index as search_index
 from partita.store.search.fields import NO_FIELDS, SearchEntry
 from partita.store.sql.statement import Statement
 from partita.store.sql.texts import UNSTORABLE, required, storable
 from partita.store.sql.transaction import Transaction, owner_of, require_row
 from partita.store.usage import choose_counted, counted_in
-from partita.types.json import Json, JsonObject, dumps, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.threads import Thread
 from partita.types.value import Extra
+
+TAGS: Final = "tags"
+"""The member of the metadata that is the list of the tags of a thread."""
+
+RENAMED: Final = "renamed"
+"""The member of the metadata that is `true` if an import must not replace the title of a thread."""
 
 _OF_ANY_OWNER = select(threads).where(threads.c.id == bindparam("of_id")).limit(2)
 _OF_OWNER = select(threads).where(
@@ -146,14 +152,27 @@ def _write_derived(tx: Transaction, owner: str, key: int, thread: Thread) -> Non
 
 
 def labels(metadata: JsonObject | None) -> list[tuple[str, str]]:
-    """The scalars of metadata that a filter can select, as names and JSON texts."""
+    """The scalars of metadata that a filter can select, as names and JSON texts; and each tag, as a name."""
     if metadata is None:
         return []
-    return [
-        (name, label(value))
+    found = {
+        name: label(value)
         for name, value in metadata.items()
         if not isinstance(value, (list, dict)) and not UNSTORABLE.search(name)
-    ]
+    }
+    found |= {tag_label(tag): label(True) for tag in tags_of(metadata) if not UNSTORABLE.search(tag)}
+    return list(found.items())
+
+
+def tags_of(metadata: JsonObject | None) -> tuple[str, ...]:
+    """The tags in the metadata of a thread."""
+    tags = None if metadata is None else metadata.get(TAGS)
+    return tuple(tag for tag in tags if isinstance(tag, str)) if is_array(tags) else ()
+
+
+def tag_label(tag: str) -> str:
+    """The name of the label of a tag."""
+    return f"tag:{tag}"
 
 
 def label(value: Json) -> str:
@@ -214,18 +233,43 @@ def change(
 ) -> Thread:
     """Change the title of a thread, and members of its metadata; a member that is `None` is removed.
 
-    The time of its last message stays, unless `touch` sets it to now.
+    The time of its last message stays, unless `touch` sets it to now. An import of the session does not
+    replace a title that was set here.
     """
     row = find(tx, thread_id, lock=True)
     fields: dict[str, Any] = {"updated_at": tx.now} if touch else {}
+    known: Json = {} if row.metadata is None else loads(row.metadata)
+    stored: JsonObject = known if is_object(known) else {}
     if title is not UNSET:
         fields["title"] = storable(title, "the title")
+        if (RENAMED in stored) != (title is not None) and _is_imported(tx, row, stored):
+            metadata = {RENAMED: None if title is None else True, **(metadata or {})}
     if metadata is not None:
-        known: Json = {} if row.metadata is None else loads(row.metadata)
-        merged = {**(known if is_object(known) else {}), **metadata}
+        merged = {**stored, **metadata}
         kept = {name: value for name, value in merged.items() if value is not None}
         fields["metadata"] = encode_json(kept, "$.metadata")
     return _change(tx, row, fields) if fields else from_row(row)
+
+
+def _is_imported(tx: Transaction, row: Row[Any], metadata: JsonObject) -> bool:
+    """Whether a thread is a session of an agent, or was imported from another file."""
+    of_thread = (sources.c.owner == row.owner, sources.c.thread_id == row.id)
+    return "sessionId" in metadata or tx.row(select(sources.c.path).where(*of_thread).limit(1)) is not None
+
+
+def change_tags(
+    tx: Transaction, thread_id: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()
+) -> Thread:
+    """Add tags to a thread, and remove others. They are a list in its metadata."""
+    for tag in (*add, *remove):
+        if not tag.strip() or tag != tag.strip() or "," in tag or not tag.isprintable():
+            raise StoreError(
+                f"{tag!r} is not a tag", hint="use words without commas, line breaks and blanks around them"
+            )
+    row = find(tx, thread_id, lock=True)
+    tags = dict.fromkeys((*tags_of(from_row(row).metadata), *add))
+    kept = [tag for tag in tags if tag not in remove]
+    return change(tx, thread_id, metadata={TAGS: kept or None})
 
 
 def set_title(tx: Transaction, thread_id: str, title: str | None) -> Thread:

@@ -95,6 +95,7 @@ class Threads(Namespace):
     outline = reads(branches.outline)
     change = writes(rows.change)
     set_title = writes(rows.set_title)
+    tag = writes(rows.change_tags)
     update_metadata = writes(rows.merge_metadata)
     delete = writes(rows.delete_thread)
     clone = writes(copies.clone)
