@@ -10,13 +10,10 @@ from tests.cli.sample_store import CLOCK, add_threads, fill
 
 WITHOUT = {
     "completion": "it prints a script",
-    "convert": "it prints JSON",
-    "fold": "it prints JSON",
     "config trust": "it prints one sentence",
     "hook": "it prints nothing",
-    "keys revoke": "it prints nothing",
     "mcp": "its protocol is JSON",
-    "serve": "it is a server",
+    "open": "it prints one address",
     "tour": "it is for people",
 }
 

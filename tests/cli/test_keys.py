@@ -11,6 +11,7 @@ import pytest
 from partita.store.store import Store
 from partita.store.values import ApiKey
 from partita.types.codec import decode
+from partita.types.json import loads
 from tests.cli.sample_store import fill, new_store, on_terminal, partita
 
 
@@ -87,6 +88,13 @@ def test_keys_are_listed_in_a_table(store: str) -> None:
     assert rows[second.split("_")[1]][-1] == "revoked"
     for text in (first, second):
         assert text[20:] not in result.output
+
+
+def test_revoked_key_is_printed_as_json(store: str) -> None:
+    key = create(store, "--role", "admin").split("_")[1]
+    revoked = loads(partita(store, "keys", "revoke", key, "--json").stdout)
+    assert revoked["id"] == key
+    assert revoked["revokedAt"]
 
 
 def test_empty_list_has_a_hint(store: str) -> None:

@@ -156,7 +156,19 @@ def test_token_can_be_disabled(tmp_path: Path, running: list[Server]) -> None:
     running.append(server)
     assert server.line == f"Partita is at {server.url} (API docs: {server.url}/api/docs)"
     assert threads(server) == []
-    assert not (tmp_path / ".local" / "state").exists()
+    assert not list((tmp_path / ".local" / "state").glob("**/token-*"))
+
+
+def test_address_is_printed_as_json_when_the_server_is_ready(tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PARTITA_STORE": str(tmp_path / "s.db")}
+    arguments = ("serve", "--json", "--port", "0", "--no-import", "--no-demo")
+    process = Piped(*arguments, environment=environment, folder=tmp_path, given=None)
+    process.wait_for(b"}\n")
+    ready = loads(process.written)
+    assert httpx.get(ready["url"], follow_redirects=True).status_code == 200
+    assert ready["store"] == str((tmp_path / "s.db").resolve())
+    os.kill(ready["pid"], signal.SIGTERM)
+    assert process.end(30).code == 0
 
 
 def with_session(home: Path) -> Path:

@@ -183,11 +183,17 @@ Examples:
 )
 @store_option
 @click.argument("id")
-def revoke(*, url: str | None, id: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the key as JSON.")
+def revoke(*, url: str | None, id: str, as_json: bool) -> None:
     """Revoke the key with this ID. Running servers reject it within two seconds."""
     with opened_store(url) as (store, wait):
         wait(store.keys.revoke(id))
-    print_notice(f"key {id} is revoked")
+        if as_json:
+            from .output import print_json_bytes
+
+            print_json_bytes(next(encode(key) for key in wait(store.keys.list()) if key.id == id))
+        else:
+            print_notice(f"key {id} is revoked")
 
 
 COMMAND = keys
