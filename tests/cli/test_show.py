@@ -93,7 +93,8 @@ def test_unknown_id_is_an_error(store: str, given: str) -> None:
 
 
 def test_last_without_threads_is_an_error(tmp_path: Path) -> None:
-    assert "there are no threads yet" in partita(new_store(tmp_path / "new.db"), "show", "last").stderr
+    result = partita(new_store(tmp_path / "new.db"), "show", "last")
+    assert "there are no threads with messages yet" in result.stderr
 
 
 def test_id_of_several_owners_requires_the_owner(tmp_path: Path) -> None:

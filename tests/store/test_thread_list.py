@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from partita.errors import NotFoundError
+from partita.errors import NotFoundError, StoreError
 from partita.store import changes
 from partita.store.store import Store
 from partita.store.threads import facets
 from partita.store.threads import filter as thread_filter
 from partita.store.threads.facets import Facets, FacetValue
-from partita.store.values import ThreadFilter
+from partita.store.values import RunFilter, ThreadFilter, ThreadSort
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import Approval
 from partita.types.threads import Thread
@@ -84,6 +84,78 @@ async def test_threads_are_listed_by_filter(
         for name, (wanted, _) in LISTED.items()
     }
     assert found == {name: ids for name, (_, ids) in LISTED.items()}
+
+
+async def test_a_thread_without_visible_messages_is_empty_unless_it_has_a_run(harbour: Store) -> None:
+    """`last` is never an empty thread, and lists can leave them out."""
+    await harbour.threads.create("none")
+    await harbour.threads.create("notes")
+    await harbour.messages.save([user_message("n1", internal=True)], thread_id="notes")
+    await harbour.threads.create("running")
+    await harbour.runs.open("running", id="r1")
+    empty = await harbour.threads.list(ThreadFilter(empty=True))
+    assert {one.id for one in empty} == {"none", "notes"}
+    filled = await harbour.threads.list(ThreadFilter(empty=False))
+    assert {one.id for one in filled} == {"running", "new", "week", "month", "old"}
+    assert (await harbour.threads.facets(ThreadFilter(empty=False))).threads == 5
+    await harbour.runs.finish("r1")
+    newest = await harbour.threads.latest()
+    assert newest is not None
+    assert newest.id == "new"
+    smith = await harbour.threads.latest(ThreadFilter(agent="smith"))
+    assert smith is not None
+    assert smith.id == "month"
+    assert await harbour.threads.latest(ThreadFilter(ids=["none"])) is None
+    assert await harbour.threads.agents() == ["keeper", "smith"]
+
+
+SORTED: Mapping[ThreadSort, list[str]] = {
+    "time": ["new", "week", "month", "old"],
+    "cost": ["new", "week", "old", "month"],
+    "tokens": ["new", "week", "old", "month"],
+    "messages": ["old", "new", "month", "week"],
+}
+
+
+@each_row(("sort", "expected"), SORTED.items())
+async def test_threads_are_sorted_in_pages(harbour: Store, sort: ThreadSort, expected: list[str]) -> None:
+    await harbour.messages.save([user_message("old-3")], thread_id="old")
+    await harbour.threads.save(Thread(id="old", updated_at=NOW - timedelta(days=200)))
+    for order in ("desc", "asc"):
+        found: list[str] = []
+        cursor = None
+        while True:
+            page = await harbour.threads.summaries(limit=1, cursor=cursor, sort=sort, order=order)  # type: ignore[arg-type]
+            found += [one.thread.id for one in page]
+            cursor = page.next
+            if cursor is None:
+                break
+        assert found == (expected if order == "desc" else expected[::-1])
+
+
+async def test_a_cursor_of_another_order_is_refused(harbour: Store) -> None:
+    page = await harbour.threads.list(limit=1)
+    with pytest.raises(StoreError, match="not a cursor of this list"):
+        await harbour.threads.list(limit=1, cursor=page.next, sort="cost")
+
+
+async def test_runs_are_listed_by_project_and_time(harbour: Store) -> None:
+    for number, thread in enumerate(("new", "week", "month")):
+        harbour.clock = lambda number=number: NOW + timedelta(hours=number)
+        await harbour.runs.open(thread, id=f"run-{thread}")
+    wanted = {
+        "all": RunFilter(),
+        "project": RunFilter(project="harbour"),
+        "since": RunFilter(since=NOW + timedelta(hours=1)),
+        "until": RunFilter(until=NOW + timedelta(hours=1)),
+    }
+    found = {name: [run.thread_id for run in await harbour.runs.list(one)] for name, one in wanted.items()}
+    assert found == {
+        "all": ["month", "week", "new"],
+        "project": ["month", "new"],
+        "since": ["month", "week"],
+        "until": ["new"],
+    }
 
 
 async def test_thread_ids_are_listed_by_the_same_filters(harbour: Store) -> None:

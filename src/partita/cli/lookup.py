@@ -42,15 +42,30 @@ async def find_thread(store: "Store", given: str) -> "Thread":
     """Return the thread that an argument names; raises an error that lists similar threads."""
     found = await _get_thread(store, given)
     if found is None and given == LAST:
-        page = await store.threads.list(limit=1)
-        if not page.items:
-            raise NotFoundError("there are no threads yet", hint="run `partita import`")
-        return page.items[0]
+        found = await store.threads.latest()
+        if found is None:
+            raise NotFoundError("there are no threads with messages yet", hint="run `partita import`")
+        return found
     if found is None:
         found = await _get_thread(store, await _complete_thread_id(store, given))
     if found is None:  # it was deleted in between
         raise NotFoundError(f"no thread {given!r}", hint="`partita threads` lists them")
     return found
+
+
+async def check_agent(store: "Store", agent: str | None) -> None:
+    """Refuse the name of an agent that neither the store nor Partita knows."""
+    if agent is None:
+        return
+    from partita.logs.sources.registry import AGENTS
+
+    known = sorted({*AGENTS, *await store.threads.agents()})
+    if agent not in known:
+        similar = get_close_matches(agent, known, n=1)
+        question = f"did you mean {similar[0]}? " if similar else ""
+        raise NotFoundError(
+            f"no agent {agent!r}", where="--agent", hint=f"{question}known: {', '.join(known)}"
+        )
 
 
 async def _get_thread(store: "Store", id: str) -> "Thread | None":

@@ -194,6 +194,10 @@ class SearchHit(Value, kw_only=True):
     created_at: Timestamp | None = None  # if it is known
 
 
+ThreadSort: TypeAlias = Literal["time", "created", "cost", "tokens", "messages"]
+"""What lists of threads are sorted by. `time` is that of the last message."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadFilter:
     """Selects threads. A field that is not set matches everything."""
@@ -212,6 +216,7 @@ class ThreadFilter:
     tags: Sequence[str] = ()
     """Tags that a thread must have, all of them."""
     ids: Sequence[str] | None = None
+    empty: bool | None = None  # without visible messages and without an active run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +257,9 @@ class RunFilter:
     thread_id: str | None = None
     status: Sequence[RunStatus] = ()
     agent: str | None = None
+    project: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -295,7 +295,8 @@ async def test_a_dot_means_the_project_of_the_current_folder(
         await store.threads.create("there", project="/elsewhere")
     monkeypatch.chdir(tmp_path)
     archive = Archive(str(path))
-    assert [one["id"] for one in (await ask(archive, "list_sessions", project="."))["sessions"]] == ["here"]
+    found = await ask(archive, "list_sessions", project=".", empty=True)
+    assert [one["id"] for one in found["sessions"]] == ["here"]
     await archive.close()
 
 
@@ -347,7 +348,7 @@ async def test_an_archive_is_found_once_it_exists(tmp_path: Path) -> None:
     assert not path.parent.exists()  # reading creates nothing
     async with open_store(path) as store:
         await store.threads.create("t", title="The first")
-    assert (await ask(archive, "list_sessions"))["sessions"][0]["title"] == "The first"
+    assert (await ask(archive, "list_sessions", empty=True))["sessions"][0]["title"] == "The first"
     await archive.close()
 
 
@@ -390,7 +391,7 @@ async def test_a_locked_archive_is_reported_and_read_once_unlocked(tmp_path: Pat
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         database.execute("BEGIN EXCLUSIVE")
         assert "locked" in await error_of(archive, "list_sessions")
-    assert len((await ask(archive, "list_sessions"))["sessions"]) == 1
+    assert len((await ask(archive, "list_sessions", empty=True))["sessions"]) == 1
     await archive.close()
 
 

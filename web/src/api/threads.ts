@@ -43,11 +43,12 @@ export interface Facets {
 
 const at = (id: string) => `api/threads/${encodeURIComponent(id)}`;
 
+/** The threads with messages. */
 export const listSummaries = (query: Query, signal?: AbortSignal): Promise<Listing<ThreadSummary>> =>
-  getJson("api/summaries", query, signal);
+  getJson("api/summaries", { empty: false, ...query }, signal);
 
 export const getFacets = (query: Query, signal?: AbortSignal): Promise<Facets> =>
-  getJson("api/facets", query, signal);
+  getJson("api/facets", { empty: false, ...query }, signal);
 
 export const getThread = (id: string, signal?: AbortSignal): Promise<Thread> => getJson(at(id), {}, signal);
 

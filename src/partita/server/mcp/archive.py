@@ -120,14 +120,14 @@ class Archive:
         """The thread of a session: by its id, by the beginning of its id, or the newest for `last`."""
         store = await self.store()
         if session == LAST:
-            page = await store.threads.list(
-                ThreadFilter(agent=self.scope.agent, project=self.scope.project), limit=1
+            found = await store.threads.latest(
+                ThreadFilter(agent=self.scope.agent, project=self.scope.project)
             )
-            if not page.items:
+            if found is None:
                 raise NotFoundError(
                     "there are no sessions yet", hint="`partita import` imports the sessions of this machine"
                 )
-            return page.items[0]
+            return found
         return await self._with_id(session) or await self._with_id_prefix(session)
 
     async def _with_id(self, id: str) -> Thread | None:

@@ -58,6 +58,7 @@ class ListArguments(Arguments, kw_only=True):
     tool: Annotated[str | None, Meta(description="Only sessions in which this tool was called.")] = None
     model: Annotated[str | None, Meta(description="Only sessions with responses of this model.")] = None
     errors: Annotated[bool, Meta(description="Only sessions in which a tool failed.")] = False
+    empty: Annotated[bool, Meta(description="Also sessions without messages.")] = False
     since: Since = None
     until: Until = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
@@ -100,6 +101,7 @@ async def list_sessions(archive: Archive, arguments: ListArguments) -> ListResul
         tool=arguments.tool,
         model=arguments.model,
         has_errors=True if arguments.errors else None,
+        empty=None if arguments.empty else False,
         since=archive.parse_time(arguments.since, "since"),
         until=archive.parse_time(arguments.until, "until"),
     )

@@ -35,7 +35,9 @@ Since: TypeAlias = Annotated[
 ]
 Until: TypeAlias = Annotated[str | None, Query(description="Before this time.", format="date-time")]
 Agent: TypeAlias = Annotated[str | None, Query(description="Only of this agent.")]
-Project: TypeAlias = Annotated[str | None, Query(description="Only of this project.")]
+Project: TypeAlias = Annotated[
+    str | None, Query(description="Only of this project: its path, or some of its folders.")
+]
 Text: TypeAlias = Annotated[str | None, Query(description="Only with this text in the title or a message.")]
 HasErrors: TypeAlias = Annotated[
     bool | None, Query(name="hasErrors", description="Only with a failed call, or only without.")
@@ -49,6 +51,13 @@ Pinned: TypeAlias = Annotated[
 Tags: TypeAlias = Annotated[
     list[str] | None,
     Query(name="tag", description=f"Only threads with all these tags: `tags` in the metadata. {REPEATABLE}"),
+]
+Empty: TypeAlias = Annotated[
+    bool | None,
+    Query(description="Only threads without visible messages and without an active run, or only others."),
+]
+GitBranch: TypeAlias = Annotated[
+    str | None, Query(description="Only sessions on this git branch: `gitBranch` in the metadata.")
 ]
 Roles: TypeAlias = Annotated[
     list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {REPEATABLE}")

@@ -24,7 +24,7 @@ from partita.types.json import Json, JsonObject
 from partita.types.parts import ErrorTextOutput, ToolOutput
 from partita.types.threads import Run, RunStatus
 
-from .parameters import REPEATABLE, Agent, Cursor, Limit, chosen
+from .parameters import REPEATABLE, Agent, Cursor, Limit, Project, Since, Until, chosen, moment_of
 from .threads import thread_of
 
 STATUSES: Final[tuple[RunStatus, ...]] = get_args(RunStatus)
@@ -49,15 +49,26 @@ async def run_of(caller: CallerView, run_id: str) -> Run:
 @get("/api/runs", tags=["runs"], summary="List runs")
 async def list_runs(
     caller: ActingCaller,
+    *,
     thread_id: Annotated[str | None, Query(name="threadId", description="Only runs of this thread.")] = None,
     status: Status = None,
     agent: Agent = None,
+    project: Project = None,
+    since: Since = None,
+    until: Until = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Listing[Run]:
     """The newest runs first: those of agents of this server, and imported ones."""
     page = await caller.store.runs.list(
-        RunFilter(thread_id=thread_id, status=chosen(status, STATUSES, "status"), agent=agent),
+        RunFilter(
+            thread_id=thread_id,
+            status=chosen(status, STATUSES, "status"),
+            agent=agent,
+            project=project,
+            since=moment_of(since, "since"),
+            until=moment_of(until, "until"),
+        ),
         limit=limit,
         cursor=cursor,
     )

@@ -13,8 +13,9 @@ from partita.server.feed import events
 from partita.server.problems import Problem
 from partita.server.responses import EventStream, Listing, listing
 from partita.store.threads.facets import Facets
+from partita.store.threads.filter import GIT_BRANCH
 from partita.store.threads.lists import ThreadSummary
-from partita.store.values import Page, ThreadFilter, UsageTotals
+from partita.store.values import Page, ThreadFilter, ThreadSort, UsageTotals
 from partita.types.json import JsonObject
 from partita.types.threads import Thread
 
@@ -22,6 +23,8 @@ from .parameters import (
     Agent,
     Cursor,
     Direction,
+    Empty,
+    GitBranch,
     HasErrors,
     Ids,
     Limit,
@@ -54,6 +57,8 @@ def thread_filter(
     has_errors: HasErrors = None,
     pinned: Pinned = None,
     tags: Tags = None,
+    empty: Empty = None,
+    branch: GitBranch = None,
     ids: Ids = None,
 ) -> ThreadFilter:
     """The conditions of a request, all of which must hold."""
@@ -68,6 +73,8 @@ def thread_filter(
         has_errors=has_errors,
         pinned=pinned,
         tags=each_of(tags),
+        empty=empty,
+        metadata={} if branch is None else {GIT_BRANCH: branch},
         ids=None if ids is None else each_of(ids),
     )
 
@@ -75,8 +82,9 @@ def thread_filter(
 Filter: TypeAlias = Annotated[ThreadFilter, Depends(thread_filter)]
 """An argument of an endpoint: the conditions on threads."""
 
-ThreadOrder: TypeAlias = Annotated[
-    Direction, Query(description="By the time of the last message; `desc`: the latest first.")
+ThreadOrder: TypeAlias = Annotated[Direction, Query(description="`desc`: the latest, or the largest, first.")]
+Sort: TypeAlias = Annotated[
+    ThreadSort, Query(description="What to sort by. `time` is that of the last message.")
 ]
 
 
@@ -159,6 +167,7 @@ async def list_threads(
     limit: Limit = 50,
     cursor: Cursor = None,
     order: ThreadOrder = "desc",
+    sort: Sort = "time",
     metadata: Annotated[
         str | None,
         Query(description='Only with these members in the metadata: a JSON object, `{"topic":"lights"}`.'),
@@ -167,8 +176,9 @@ async def list_threads(
     """Threads that match all conditions. `since` and `until` apply to the time of the last message. A thread
     without a title has the first words of its first user message as title.
     """
-    conditions = replace(filter, metadata=object_of(metadata, "metadata") or {})
-    page = await caller.store.threads.list(conditions, limit=limit, cursor=cursor, order=order)
+    members = {**filter.metadata, **(object_of(metadata, "metadata") or {})}
+    conditions = replace(filter, metadata=members)
+    page = await caller.store.threads.list(conditions, limit=limit, cursor=cursor, order=order, sort=sort)
     titled = await caller.store.threads.with_display_titles(page.items)
     return listing(Page(tuple(titled), page.next))
 
@@ -264,11 +274,12 @@ async def list_summaries(
     limit: Limit = 50,
     cursor: Cursor = None,
     order: ThreadOrder = "desc",
+    sort: Sort = "time",
 ) -> Listing[ThreadSummary]:
     """Like `/api/threads`, with the models, the active run, the tokens and the costs of each thread, and
     whether it waits for an approval. The role `chat` does not see models, errors, tokens and costs.
     """
-    page = await caller.store.threads.summaries(filter, limit=limit, cursor=cursor, order=order)
+    page = await caller.store.threads.summaries(filter, limit=limit, cursor=cursor, order=order, sort=sort)
     waiting = caller.session.awaiting_approval()
     items = tuple(
         msgspec.structs.replace(one, waiting=True) if one.run_id in waiting else one for one in page.items

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Row,
     and_,
     bindparam,
+    exists,
     literal,
     not_,
     or_,
@@ -28,7 +29,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from partita.errors import ConflictError, StoreError
 from partita.store.encoding import encode_json
 from partita.store.engines.engine import CHANNEL
-from partita.store.schema import NEVER, Instant, runs
+from partita.store.projects import matches_project
+from partita.store.schema import NEVER, Instant, is_before, runs
+from partita.store.schema import threads as thread_table
 from partita.store.sql.pages import page_size, time_and_id, to_cursor
 from partita.store.sql.statement import Statement
 from partita.store.sql.texts import required, storable
@@ -226,6 +229,14 @@ def list_runs(
         query = query.where(runs.c.status.in_(selected.status))
     if selected.agent is not None:
         query = query.where(runs.c.agent == storable(selected.agent, "the agent"))
+    if selected.since is not None:
+        query = query.where(runs.c.created_at >= selected.since)
+    if selected.until is not None:
+        query = query.where(is_before(runs.c.created_at, selected.until))
+    if selected.project is not None:
+        of_run = (thread_table.c.owner == runs.c.owner, thread_table.c.id == runs.c.thread_id)
+        in_project = matches_project(tx, thread_table.c.project, selected.project)
+        query = query.where(exists().where(*of_run, in_project))
     if cursor is not None:
         query = query.where(_before(*time_and_id(cursor)))
     rows = tx.rows(query.limit(limit + 1))

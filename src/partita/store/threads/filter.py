@@ -3,11 +3,24 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, any_, bindparam, exists, func, not_, select, tuple_
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    and_,
+    any_,
+    bindparam,
+    exists,
+    func,
+    not_,
+    select,
+    tuple_,
+)
 
 from partita.errors import StoreError
 from partita.store.projects import matches_project
-from partita.store.schema import consumptions, is_before, messages, parts, thread_labels, threads
+from partita.store.runs.rows import ACTIVE
+from partita.store.schema import consumptions, is_before, messages, parts, runs, thread_labels, threads
 from partita.store.search.index import thread_ids_matching
 from partita.store.sql.texts import required, storable
 from partita.store.sql.transaction import Transaction
@@ -18,6 +31,9 @@ from .rows import label, tag_label
 
 PINNED: Final = "pinned"
 """The member of the metadata that is `true` if a thread is pinned."""
+
+GIT_BRANCH: Final = "gitBranch"
+"""The member of the metadata with the git branch of a session, as its log states it."""
 
 FEW_CALLS: Final = 5_000
 """Threads with a tool are found by its calls if it has at most this many, otherwise thread by thread."""
@@ -57,6 +73,8 @@ def conditions(tx: Transaction, filter: ThreadFilter) -> list[ColumnElement[bool
         found.append(_has_call(tx, filter.tool))
     if filter.text is not None:
         found.append(tuple_(columns.owner, columns.id).in_(thread_ids_matching(tx, filter.text)))
+    if filter.empty is not None:
+        found.append(_is_empty() if filter.empty else not_(_is_empty()))
     for name, value in filter.metadata.items():
         if is_array(value) or is_object(value):
             raise StoreError(
@@ -64,6 +82,16 @@ def conditions(tx: Transaction, filter: ThreadFilter) -> list[ColumnElement[bool
             )
         found.append(_has_label(name, value))
     return found
+
+
+def _is_empty() -> ColumnElement[bool]:
+    active = exists().where(
+        runs.c.owner == threads.c.owner,
+        runs.c.thread_id == threads.c.id,
+        runs.c.finished_at.is_(None),
+        runs.c.status.in_(ACTIVE),
+    )
+    return and_(threads.c.message_count == 0, not_(active))
 
 
 def _has_label(name: str, value: Json) -> ColumnElement[bool]:

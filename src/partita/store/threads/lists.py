@@ -1,17 +1,29 @@
 """Lists of threads: pages by cursor or by number, with titles and with summaries."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace as replace_fields
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, CursorResult, Row, bindparam, func, literal, select, tuple_
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    CursorResult,
+    Row,
+    bindparam,
+    cast,
+    func,
+    literal,
+    select,
+    tuple_,
+)
 
 from partita.store.runs.rows import ACTIVE
-from partita.store.schema import NEVER, Instant, messages, runs, threads
-from partita.store.sql.pages import Numbered, NumberedPage, page_size, time_and_id, to_cursor
+from partita.store.schema import NEVER, Instant, consumptions, messages, runs, threads
+from partita.store.sql.pages import Numbered, NumberedPage, from_cursor, page_size, time_and_id, to_cursor
 from partita.store.sql.statement import Statement
 from partita.store.sql.transaction import Transaction
-from partita.store.values import Order, Page, ThreadFilter
+from partita.store.values import Order, Page, ThreadFilter, ThreadSort
 from partita.types.threads import RunStatus, Thread
 from partita.types.value import Value
 
@@ -29,27 +41,73 @@ def list_threads(
     limit: int = 50,
     cursor: str | None = None,
     order: Order = "desc",
+    sort: ThreadSort = "time",
 ) -> Page[Thread]:
-    """A page of threads, ordered by the time of their last message, newest first."""
-    rows, more = _page_of_rows(tx, filter, limit, cursor, order)
+    """A page of threads: by default the one with the newest message first."""
+    rows, more = _page_of_rows(tx, filter, limit, cursor, order, sort)
     return Page(tuple(map(from_row, rows)), more)
 
 
+def latest(tx: Transaction, filter: ThreadFilter | None = None) -> Thread | None:
+    """The thread with the newest message, which `last` names; `None` if no thread has messages."""
+    found = list_threads(tx, replace_fields(filter or ThreadFilter(), empty=False), limit=1)
+    return found.items[0] if found.items else None
+
+
+def _consumed(total: ColumnElement[Any]) -> ColumnElement[int]:
+    """A sum over the responses of a thread, as a whole number."""
+    of_thread = (consumptions.c.owner == threads.c.owner, consumptions.c.thread_id == threads.c.id)
+    found = select(cast(func.coalesce(func.sum(total), 0), BigInteger)).where(*of_thread)
+    return found.scalar_subquery()
+
+
+SORTS: Final[Mapping[ThreadSort, ColumnElement[Any]]] = {
+    "time": threads.c.updated_at,
+    "created": threads.c.created_at,
+    "cost": _consumed(consumptions.c.cost * 1_000_000),
+    "tokens": _consumed(consumptions.c.input_tokens + consumptions.c.output_tokens),
+    "messages": threads.c.message_count,
+}
+
+
 def _page_of_rows(
-    tx: Transaction, filter: ThreadFilter | None, limit: int, cursor: str | None, order: Order
+    tx: Transaction,
+    filter: ThreadFilter | None,
+    limit: int,
+    cursor: str | None,
+    order: Order,
+    sort: ThreadSort,
 ) -> tuple[Sequence[Row[Any]], str | None]:
     """The rows of a page of threads, and the cursor of the next one."""
     limit = page_size(limit)
-    query = select(threads).where(tx.owned(threads), *conditions(tx, filter or ThreadFilter()))
-    columns = (threads.c.updated_at, threads.c.id)
+    by = SORTS[sort]
+    is_time = isinstance(by.type, Instant)
+    columns = (by, threads.c.id)
+    query = select(threads, by.label("rank")).where(
+        tx.owned(threads), *conditions(tx, filter or ThreadFilter())
+    )
     if cursor is not None:
-        time, last = time_and_id(cursor)
-        end = tuple_(literal(time, Instant), literal(last))
+        rank, last = time_and_id(cursor) if is_time else from_cursor(cursor, int, str)
+        end = tuple_(literal(rank, by.type), literal(last))
         query = query.where(tuple_(*columns) > end if order == "asc" else tuple_(*columns) < end)
     query = query.order_by(*(columns if order == "asc" else (column.desc() for column in columns)))
     rows = tx.rows(query.limit(limit + 1))
-    more = to_cursor(rows[limit - 1].updated_at or NEVER, rows[limit - 1].id) if len(rows) > limit else None
-    return rows[:limit], more
+    if len(rows) <= limit:
+        return rows, None
+    last_row = rows[limit - 1]
+    return rows[:limit], to_cursor((last_row.rank or NEVER) if is_time else last_row.rank, last_row.id)
+
+
+def agents(tx: Transaction) -> list[str]:
+    """The agents of threads and runs, by name."""
+    found = {
+        row.agent
+        for table in (threads, runs)
+        for row in tx.rows(
+            select(table.c.agent).where(tx.owned(table), table.c.agent.is_not(None)).distinct()
+        )
+    }
+    return sorted(found)
 
 
 ThreadTime: TypeAlias = Literal["created_at", "updated_at"]
@@ -177,9 +235,10 @@ def list_summaries(
     limit: int = 50,
     cursor: str | None = None,
     order: Order = "desc",
+    sort: ThreadSort = "time",
 ) -> Page[ThreadSummary]:
     """A page of threads as `list` returns them, each with what a list shows of it."""
-    rows, more = _page_of_rows(tx, filter, limit, cursor, order)
+    rows, more = _page_of_rows(tx, filter, limit, cursor, order, sort)
     return Page(tuple(_summaries(tx, rows)), more)
 
 

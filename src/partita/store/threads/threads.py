@@ -84,6 +84,8 @@ class Threads(Namespace):
     save = writes(rows.save)
     get = reads(rows.get)
     list = reads(lists.list_threads)
+    latest = reads(lists.latest)
+    agents = reads(lists.agents)
     page = reads(lists.numbered_page)
     summaries = reads(lists.list_summaries)
     summary = reads(lists.summary)
