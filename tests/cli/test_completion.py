@@ -97,7 +97,7 @@ def test_newest_runs_are_completed(tmp_path: Path) -> None:
 
     path = str(tmp_path / "s.db")
     fill(path, work)
-    candidates = completed("replay", "", store=path)
+    candidates = completed("diff", "", store=path)
     assert len(candidates) == NEWEST + 1
     assert candidates["run-34"] == "The lamp"
     assert "run-00" not in candidates

@@ -5,19 +5,21 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from msgspec.structs import replace
 
-from partita.cli.main import cli
 from partita.runtime.agent.agent import Agent
 from partita.runtime.replay.playback import play
 from partita.runtime.scripted import ScriptedService
 from partita.store.store import Store
 from partita.types.codec import encode
 from partita.types.json import JsonObject, loads
-from partita.types.messages import UserMessage
+from partita.types.messages import AssistantMessage, SystemMessage, UserMessage
+from partita.types.parts import DataPart, TextPart
 from tests.cli.sample_store import fill, new_store, on_terminal, partita
 from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn, weather
 
+FAILED = "✗ failed: out of luck"
+COMMAND = "<command-name>/model</command-name>"
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
@@ -124,30 +126,40 @@ def test_replay_on_a_terminal_redraws_and_prints_the_final_messages(store: str) 
     assert "✓ completed" in ended
 
 
-def test_steps_are_controlled_by_keys(store: str) -> None:
-    environment = {"PARTITA_STORE": store, "COLUMNS": "80"}
-    result = CliRunner().invoke(
-        cli, ["replay", run_of(store, "sky"), "--step"], input="nn\nbfGgq", env=environment
-    )
-    assert result.exit_code == 0, result.output
-    positions = re.findall(r"^ ?(\d+)/(\d+)  \S+ \S+  (.*)$", result.stdout, re.MULTILINE)
-    assert [name for _, _, name in positions] == [
-        "start",
-        "start",
-        "start-step",
-        "reasoning-start",
-        "start-step",
-        "tool-input-available",
-        "finish",
-        "start",
-    ]
-    assert {count for _, count, _ in positions} == {"33"}
+def test_replay_of_a_thread_plays_its_runs_with_their_questions(store: str) -> None:
+    shown = partita(store, "replay", "sky").stdout
+    headers = re.findall(r"^#(\d) (\w+)|^([✗✓] .*)$", shown, re.MULTILINE)
+    assert ["".join(header) for header in headers] == ["1user", "2agent", "3user", "4agent", FAILED]
+    assert shown.startswith("(no title)\nsky")
+    both = [run_of(store, "sky", index) for index in (0, 1)]
+    lines = [partita(store, "replay", run, "--json").stdout for run in both]
+    assert partita(store, "replay", "sky", "--json").stdout == "".join(lines)
+    played = on_terminal(store, "replay", "sky", "--speed", "1000")
+    assert COLOURS.sub("", played).count("▌ weather?") == 1
+
+
+def test_continued_message_is_printed_once(store: str) -> None:
+    shown = partita(store, "replay", "moon").stdout
+    assert re.findall(r"^#(\d)", shown, re.MULTILINE) == ["1", "2"]
+
+
+def test_interrupted_run_is_reported_once(tmp_path: Path) -> None:
+    async def work(opened: Store) -> None:
+        await opened.threads.create("t")
+        await opened.runs.open("t", id="r")
+        await opened.messages.save([AssistantMessage(id="m", content="Hm", run_id="r")], thread_id="t")
+        await opened.runs.interrupt("r", "interrupted")
+
+    path = str(tmp_path / "store.db")
+    fill(path, work)
+    assert partita(path, "replay", "last").stdout.count("interrupted") == 1
 
 
 INVALID: dict[str, tuple[list[str], int, str]] = {
-    "an unknown run": (["replay", "zebra"], 1, "`partita runs` lists them"),
-    "an empty id": (["replay", ""], 1, "no run ''"),
-    "an ambiguous id": (["replay", "0"], 1, "is the beginning of 4 ids of runs"),
+    "an unknown run": (["replay", "zebra"], 1, "`partita threads` and `partita runs` list them"),
+    "an empty id": (["replay", ""], 1, "no thread or run ''"),
+    "an ambiguous id": (["replay", "0"], 1, "is the beginning of 4 ids of threads and runs"),
+    "steps in a pipe": (["replay", "last", "--step"], 2, "--step needs a terminal"),
     "two modes": (["replay", "last", "--step", "--at-once"], 2, "exclude"),
     "steps as JSON": (["replay", "last", "--step", "--json"], 2, "exclude"),
     "a negative speed": (["replay", "last", "--speed", "-1"], 2, "--speed"),
@@ -167,7 +179,7 @@ def test_invalid_arguments_are_refused(store: str, arguments: list[str], code: i
 
 def test_last_without_runs_is_an_error(tmp_path: Path) -> None:
     store = new_store(tmp_path / "new.db")
-    assert "there are no runs yet" in partita(store, "replay", "last").stderr
+    assert "there are no threads yet" in partita(store, "replay", "last").stderr
     assert "no runs" in partita(store, "runs").stderr
 
 
@@ -178,11 +190,34 @@ def test_diff_prints_facts_and_parts(store: str) -> None:
     shown = partita(store, "diff", run_of(store, "sky"), run_of(store, "sky", 1)).stdout
     lines = shown.splitlines()
     assert lines[0].startswith("- run ")
-    assert "~ status                     completed       failed" in lines
-    assert "~ calls                              1            0  -100 %" in lines
+    assert "~ status                   completed       failed" in lines
+    assert "~ tool calls                       1            0  -100 %" in lines
     assert '    {"city":"Oslo"} → sunny in Oslo' in lines
     same = partita(store, "diff", "last", "last").stdout
     assert same.endswith("Both runs are equal.\n")
+
+
+def test_diff_leaves_internal_parts_out(tmp_path: Path) -> None:
+    async def work(opened: Store) -> None:
+        await opened.threads.create("t")
+        for run in ("r1", "r2"):
+            record = DataPart("claude-code-system", {"uuid": run, "timestamp": "2026-03-30T08:02:12Z"})
+            content = DataPart("claude-code-local_command", {"content": COMMAND, "uuid": run})
+            await opened.runs.open("t", id=run)
+            messages = [
+                SystemMessage(id=f"{run}-i", type="event", internal=True, content=[record], run_id=run),
+                SystemMessage(id=f"{run}-c", type="event", content=[content, TextPart(COMMAND)], run_id=run),
+                AssistantMessage(id=f"{run}-a", content="Done.", run_id=run),
+            ]
+            await opened.messages.save(messages, thread_id="t")
+            await opened.runs.save(replace(await opened.runs.finish(run), metadata={"log": {}}))
+
+    path = str(tmp_path / "store.db")
+    fill(path, work)
+    result = partita(path, "diff", "r1", "r2", "--json")
+    labels = [part["label"] for part in loads(result.stdout_bytes)["parts"]]
+    assert labels == ["system message", "notice", "assistant message", "text"]
+    assert partita(path, "diff", "r1", "r2").stdout.endswith("Both runs are equal.\n")
 
 
 def test_diff_is_json_on_request(store: str) -> None:
@@ -213,8 +248,6 @@ def test_reproject_reports_unchanged_runs(store: str) -> None:
 
 
 def test_reproject_does_not_overwrite_an_edited_message_unless_forced(tmp_path: Path) -> None:
-    from msgspec.structs import replace
-
     from partita.types.messages import AssistantMessage
     from partita.types.parts import TextPart
 

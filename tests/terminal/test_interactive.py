@@ -44,10 +44,10 @@ def test_pager_exits_if_the_output_fits(workspace: Workspace) -> None:
 def test_replay_is_redrawn_and_its_end_stays(workspace: Workspace) -> None:
     with workspace.terminal("replay", "last", "--speed", "0.001", "--longest-pause", "0.05") as terminal:
         terminal.wait_until(lambda: not terminal.cursor_is_shown, "the first drawing")
-        terminal.wait_for("✓ completed")
+        terminal.wait_for("4 messages")
         ended = terminal.end()
         assert (ended.code, terminal.cursor_is_shown) == (0, True)
-        assert terminal.shown.count("It is sunny in Oslo, and it will stay so.") == 1
+        assert terminal.shown.count("It is sunny in Oslo, and it will stay so.") == 2
         assert ended.text.count("I should look it up.") > 2  # it was redrawn
 
 

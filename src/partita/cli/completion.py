@@ -110,6 +110,11 @@ def complete_tags(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return matching([(name.removeprefix("tag:"), None) for name, _ in _query(ctx, TAGS)], incomplete)
 
 
+def complete_threads_and_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """Return the ids of the newest threads and runs."""
+    return matching([("last", "the newest"), *_query(ctx, THREADS), *_query(ctx, RUNS)], incomplete)
+
+
 def matching(known: Iterable[tuple[str, str | None]], incomplete: str) -> Items:
     """Return the names that begin with what was typed, each with its description."""
     return [

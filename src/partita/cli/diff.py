@@ -29,12 +29,11 @@ def diff(a: str, b: str, url: str | None, as_json: bool, pager: bool, resource: 
     """
     from partita.runtime.compare.run_diff import diff_runs, to_object
 
-    from .lookup import find_run, short_run_ids
+    from .lookup import find_run
 
     with opened_store(url, resource) as (store, wait):
         one, other = wait(find_run(store, a)), wait(find_run(store, b))
         found = wait(diff_runs(store, one.id, other.id))
-        ids = wait(short_run_ids(store, [one.id, other.id]))
     if as_json:
         from .output import print_json
 
@@ -43,7 +42,7 @@ def diff(a: str, b: str, url: str | None, as_json: bool, pager: bool, resource: 
     from .view.console import console, show
     from .view.run_diff import draw_diff
 
-    show(draw_diff(found, ids, colour=console().is_terminal), pager=pager)
+    show(draw_diff(found, colour=console().is_terminal), pager=pager)
 
 
 COMMAND = diff

@@ -122,6 +122,29 @@ async def find_run(store: "Store", given: str) -> "Run":
     return run
 
 
+async def find_thread_or_run(store: "Store", given: str) -> "Thread | Run":
+    """Return the thread or the run that an argument names; `last` is a thread."""
+    if given == LAST:
+        return await find_thread(store, LAST)
+    found = await store.runs.get(given) or await _get_thread(store, given)
+    if found is not None:
+        return found
+    named = await store.threads.starting_with(given, limit=CANDIDATES + 1) if given else []
+    begun = await store.read(_runs_beginning_with, given) if given else []
+    of_others = [one for one in begun if not any(one.startswith(thread.id) for thread in named)]
+    if len(named) + len(of_others) > 1:
+        lines = [
+            *(f"{NamedThread(*one)}" for one in named),
+            *(f"{one_line(one)}  (run)" for one in of_others),
+        ]
+        raise _ambiguous(given, "threads and runs", lines)
+    if named:
+        return await find_thread(store, named[0].id)
+    if of_others:
+        return await find_run(store, of_others[0])
+    raise NotFoundError(f"no thread or run {given!r}", hint="`partita threads` and `partita runs` list them")
+
+
 def _runs_beginning_with(tx: Transaction, start: str) -> list[str]:
     query = select(runs.c.id).where(tx.owned(runs), runs.c.id.startswith(start, autoescape=True))
     return [row.id for row in tx.rows(query.distinct().order_by(runs.c.id).limit(CANDIDATES + 1))]

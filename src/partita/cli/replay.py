@@ -1,18 +1,19 @@
-"""`partita replay`: play a run at its original speed, faster, or step by step."""
+"""`partita replay`: play a thread or a run at its original speed, faster, or step by step."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from .blocking import Wait, opened_store
-from .completion import complete_runs
+from .completion import complete_threads_and_runs
 from .options import full_option, resource_option, store_option
 from .parameter_types import Number
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
-    from partita.types.threads import Run
+    from partita.types.threads import Run, Thread
 
     from .view.context import ViewContext
 
@@ -20,16 +21,16 @@ LONGEST_PAUSE = 2.0
 
 
 @click.command(
-    short_help="Replay a run.",
+    short_help="Replay a thread or a run.",
     epilog="""\b
 Examples:
-  partita replay last                 the newest run, at its original speed
+  partita replay last                 the newest thread, at its original speed
   partita replay 0198a3c2 --speed 10  ten times as fast
-  partita replay last --step          chunk by chunk, forward and back
+  partita replay last --step          its last run, chunk by chunk
   partita replay last --json          its chunks, one per line
 """,
 )
-@click.argument("run", shell_complete=complete_runs)
+@click.argument("source", metavar="THREAD|RUN", shell_complete=complete_threads_and_runs)
 @store_option
 @click.option(
     "--speed",
@@ -58,7 +59,7 @@ Examples:
 @resource_option
 def replay(
     *,
-    run: str,
+    source: str,
     url: str | None,
     speed: float | None,
     at_once: bool,
@@ -69,44 +70,59 @@ def replay(
     as_json: bool,
     resource: str | None,
 ) -> None:
-    """Replay RUN: an id, the beginning of one, or `last`. `partita runs` lists them.
+    """Replay a thread with its questions, or one run: an id, the beginning of one, or `last`.
 
-    An active run is played up to now and then followed. In a pipe, the final messages are printed. Imported
-    runs have no recorded chunks, so the text of their messages is replayed in pieces.
+    Of a thread, the runs of the active branch are played in order. A run that is active is played up to now
+    and then followed. In a pipe, the final messages are printed. Imported runs have no recorded chunks, so
+    the text of their messages is replayed in pieces.
     """
     if sum((at_once, step, speed is not None)) > 1:
         raise click.UsageError("--step, --at-once and --speed exclude each other")
     if step and as_json:
         raise click.UsageError("--step and --json exclude each other")
-    from .lookup import find_run
+    if step and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("--step needs a terminal")
+    from partita.types.threads import Thread
+
+    from .lookup import find_thread_or_run
+    from .thread_data import runs_of_branch
 
     with opened_store(url, resource) as (store, wait):
-        found = wait(find_run(store, run))
+        found = wait(find_thread_or_run(store, source))
+        runs = wait(runs_of_branch(store, found.id)) if isinstance(found, Thread) else [found]
         if as_json:
-            wait(_print_chunks(store, found, speed, longest_pause, internal=internal))
+            for run in runs:
+                wait(_print_chunks(store, run, speed, longest_pause, internal=internal))
             return
-        context = wait(_context(store, found, full=full, internal=internal))
+        context = wait(_context(store, found, runs, full=full, internal=internal))
         if step:
-            _step(store, wait, found, context)
+            _step(store, wait, runs, context)
             return
-        from .view.replay import play_run
+        from .view.replay import play_run, play_thread
 
         is_played = sys.stdout.isatty() and not at_once
         factor = (1.0 if speed is None else speed) if is_played else None
-        wait(play_run(store, found, context, factor, longest_pause))
+        if isinstance(found, Thread):
+            wait(play_thread(store, found, runs, context, factor, longest_pause))
+        else:
+            wait(play_run(store, found, context, factor, longest_pause))
 
 
-async def _context(store: "Store", run: "Run", *, full: bool, internal: bool) -> "ViewContext":
+async def _context(
+    store: "Store", found: "Thread | Run", runs: Sequence["Run"], *, full: bool, internal: bool
+) -> "ViewContext":
+    from partita.types.threads import Run
+
     from .view.context import ViewContext
 
-    thread = await store.threads.get(run.thread_id)
+    thread = await store.threads.get(found.thread_id) if isinstance(found, Run) else found
     return ViewContext(
         full=full,
         internal=internal,
-        agent=run.agent,
+        agent=found.agent,
         project=None if thread is None else thread.project,
-        numbers=await store.messages.numbers(run.thread_id),
-        models={run.id: run.model} if run.model else {},
+        numbers={} if thread is None else await store.messages.numbers(thread.id),
+        models={run.id: run.model for run in runs if run.model},
     )
 
 
@@ -122,12 +138,15 @@ async def _print_chunks(
         sys.stdout.buffer.flush()
 
 
-def _step(store: "Store", wait: Wait, run: "Run", context: "ViewContext") -> None:
+def _step(store: "Store", wait: Wait, runs: Sequence["Run"], context: "ViewContext") -> None:
+    from partita.errors import NotFoundError
     from partita.runtime.replay.stepper import Stepper
 
     from .view.replay import step_through
 
-    step_through(wait(Stepper.open(store, run.id)), context)
+    if not runs:
+        raise NotFoundError("the thread has no runs", hint="`partita show` prints its messages")
+    step_through(wait(Stepper.open(store, runs[-1].id)), context)
 
 
 COMMAND = replay

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from partita.errors import NotFoundError
 from partita.formats.registry import get_dump
+from partita.runtime.replay import recorded_run
 from partita.store.store import Store
-from partita.store.values import MessageFilter, RunFilter
+from partita.store.values import MessageFilter
 from partita.types.codec import encode
 from partita.types.messages import Message
 from partita.types.threads import Run, Thread
@@ -17,7 +18,6 @@ from .selection import SelectedMessages
 from .view.text import escaped
 
 MESSAGE_PAGE = 50
-RUN_PAGE = 1000
 RECORD_PAGE = 1000
 
 
@@ -83,14 +83,15 @@ def raw_entries(store: Store, wait: Wait, run: Run) -> Iterator[bytes]:
 
 def runs_of(store: Store, wait: Wait, thread_id: str) -> list[Run]:
     """Return the runs of a thread, oldest first."""
-    runs: list[Run] = []
-    cursor: str | None = None
-    while True:
-        page = wait(store.runs.list(RunFilter(thread_id=thread_id), limit=RUN_PAGE, cursor=cursor))
-        runs += page.items
-        cursor = page.next
-        if cursor is None:
-            return runs[::-1]
+    return wait(recorded_run.runs_of(store, thread_id))
+
+
+async def runs_of_branch(store: Store, thread_id: str) -> list[Run]:
+    """Return the runs that wrote messages of the active branch, in order."""
+    runs = await recorded_run.runs_of(store, thread_id)
+    page = await store.messages.list(thread_id, limit=None, blobs="reference")
+    messages, writers = {message.id for message in page}, {message.run_id for message in page}
+    return [run for run in runs if run.id in writers or run.message_id in messages]
 
 
 class StoredBlobs:

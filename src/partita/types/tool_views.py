@@ -224,3 +224,12 @@ ToolView: TypeAlias = (
     | OtherView
 )
 """What a tool call is. `other` is the kind of every tool that is none of the others."""
+
+
+class Notice(Value, tag_field="kind", tag="notice", kw_only=True):
+    """A part that an agent added for itself, such as a slash command: what it was, and its text."""
+
+    kind: ClassVar[Literal["notice"]] = "notice"
+    label: str  # `/model opus`; empty for output
+    text: str = ""
+    hidden: bool = False  # another part of the message shows it

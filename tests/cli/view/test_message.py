@@ -54,7 +54,7 @@ PARTS: dict[str, tuple[AssistantPart, str]] = {
     ),
     "reasoning without text": (
         ReasoningPart(text="", token_count=420),
-        "  (reasoning without text, 420 tokens)\n",
+        "  (encrypted reasoning, 420 tokens)\n",
     ),
     "a source": (SourceUrlPart(source_id="s", url="https://a.example", title="A"), "  ↗ A  https://a.example\n"),
     "a document": (
@@ -174,6 +174,26 @@ def test_result_in_a_tool_message_names_its_tool() -> None:
   ✗ result of measure  failed
   │ too dark
 """
+    )
+
+
+def test_encrypted_reasoning_is_only_shown_on_request() -> None:
+    message = AssistantMessage(id="m", content=[ReasoningPart("", token_count=9), TextPart("Done.")])
+    assert render_blocks(blocks_of(message, DEFAULT)) == "  Done.\n"
+    assert "(encrypted reasoning, 9 tokens)" in render_blocks(blocks_of(message, FULL))
+
+
+def test_slash_command_is_rendered_with_its_output() -> None:
+    output = "<local-command-stdout>Kept model as \x1b[1mOpus\x1b[22m</local-command-stdout>"
+    parts: list[SystemPart] = [DataPart("claude-code-local_command", {"content": output}), TextPart(output)]
+    messages: list[Message] = [
+        UserMessage(
+            id="c", type="event", content=[DataPart("claude-code-command", {"command-name": "/model"})]
+        ),
+        SystemMessage(id="o", type="event", content=parts, created_at=at(5)),
+    ]
+    assert "".join(render(*draw_message(one, DEFAULT, START)) for one in messages) == (
+        "  · /model\n  · 14:02:16  Kept model as Opus\n"
     )
 
 

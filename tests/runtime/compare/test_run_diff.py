@@ -202,7 +202,7 @@ async def test_a_run_equals_itself() -> None:
     assert diff.same
     assert {part.kind for part in diff.parts} == {"same"}
     facts = {fact.name: (fact.a, fact.b) for fact in diff.facts}
-    assert facts["calls"] == (1, 1)
+    assert facts["tool calls"] == (1, 1)
     assert facts["steps"] == (2, 2)
     assert facts["input tokens"] == (80, 80)
     assert facts["finish reason"] == ("stop", "stop")
@@ -226,7 +226,7 @@ async def test_the_diff_of_two_runs_as_lines() -> None:
         rival = Agent(ScriptedService(other), tools=[weather], session=agent.session, name="rival")
         again = await run_turn(rival, "u", "weather?")
         diff = await diff_runs(store, run.id, again.id)
-    lines = [line for line in str(diff).splitlines() if "seconds" not in line]
+    lines = [line for line in str(diff).splitlines() if "(s)" not in line]
     assert lines == [
         f"- {run.id}",
         f"+ {again.id}",
@@ -236,13 +236,13 @@ async def test_the_diff_of_two_runs_as_lines() -> None:
         "= finish reason: stop",
         "= messages: 1",
         "= steps: 2",
-        "= calls: 1",
+        "= tool calls: 1",
         "~ input tokens: 80 → 31",
         "~ output tokens: 4 → None",
-        "= message of assistant",
+        "= assistant message",
         "= step",
         "- reasoning",
-        "~ call of weather",
+        "~ tool call weather",
         "    sunny in [-Oslo-]{+Bergen+}",
         '    $.input.city: "Oslo" → "Bergen"',
         "= step",
@@ -270,7 +270,7 @@ async def test_continuing_runs_are_compared_with_the_whole_message() -> None:
         diff = await diff_runs(store, first.id, second.id)
     assert [part.label for part in diff.parts if part.kind == "added"] == [
         "step",
-        "call of weather",
+        "tool call weather",
         "step",
         "text",
     ]

@@ -2,13 +2,6 @@ import type { Fact } from "../api/runs";
 import styles from "./Facts.module.css";
 import { formatChange, formatFact } from "./format";
 
-/** Labels of facts that differ from their names. The values of `seconds…` are displayed with units. */
-const LABELS: Readonly<Record<string, string>> = {
-  calls: "tool calls",
-  seconds: "duration",
-  "seconds to the first word": "time to first text",
-};
-
 /** The facts of both runs; differences are marked. */
 export function Facts({ facts }: { facts: readonly Fact[] }) {
   return (
@@ -29,7 +22,7 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
         <tbody>
           {facts.map(({ name, a, b }) => (
             <tr key={name} data-differs={a !== b}>
-              <th scope="row">{LABELS[name] ?? name}</th>
+              <th scope="row">{name.replace(" (s)", "")}</th>
               <td>{formatFact(name, a)}</td>
               <td>{formatFact(name, b)}</td>
               <td>{a === b ? "" : formatChange(name, a, b) || "≠ differs"}</td>

@@ -43,15 +43,15 @@ function outputText(output: { value?: unknown }): string {
   return formatJson("value" in output ? output.value : output);
 }
 
-/** The value of a fact. */
+/** The value of a fact. Names of durations end with their unit. */
 export function formatFact(name: string, value: string | number | null): string {
   if (value === null) return "none";
   if (typeof value === "string") return visible(value.slice(0, 500));
   if (name === "cost") return money(value);
-  return name.startsWith("seconds") ? duration(value) : count(value);
+  return name.endsWith("(s)") ? duration(value) : count(value);
 }
 
-const WITH_PERCENTAGE = /tokens|cost|seconds/;
+const WITH_PERCENTAGE = /tokens|cost|\(s\)/;
 const MAX_RATIO = 10;
 
 /** The difference of two numbers: `+1`, `−424 (−1.5 %)`. */

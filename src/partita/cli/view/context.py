@@ -1,5 +1,6 @@
 """Options and data that all functions of this package share, and the colours."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
@@ -27,6 +28,7 @@ LONGEST_LINE = 400
 """How many characters of a line are shown without `full`."""
 
 LONGEST_PATH = 60
+SEPARATOR = re.compile(r"[/\\](?=.)")
 
 
 class Blobs(Protocol):
@@ -66,19 +68,18 @@ class ViewContext:
     def path(self, path: str, limit: int | None = LONGEST_PATH) -> str:
         """Return a path relative to the project if it is inside, else with `~` for the home folder."""
         line = one_line(path)
-        inside = self.project.rstrip("/") + "/" if self.project else ""
-        return short_path(line.removeprefix(inside) if inside and line != inside else line, limit)
+        inside = self.project.rstrip("/\\") if self.project else ""
+        is_inside = bool(inside) and line.startswith((f"{inside}/", f"{inside}\\"))
+        return short_path(line[len(inside) + 1 :] or line if is_inside else line, limit)
 
 
 def short_path(path: str, limit: int | None = LONGEST_PATH) -> str:
-    """Return a path with `~` for the home folder. Of a longer path than `limit`, the last folders."""
+    """Return a path with `~` for the home folder. Of a longer path than `limit`, the end."""
     home = str(Path.home())
     line = one_line(path)
     line = f"~{line[len(home) :]}" if line == home or line.startswith(home + "/") else line
     if limit is None or len(line) <= limit:
         return line
-    folders = line.split("/")
-    shown = folders.pop()
-    while folders and len(folders[-1]) + len(shown) + 3 <= limit:
-        shown = f"{folders.pop()}/{shown}"
-    return one_line(f"…/{shown}", limit)
+    room = max(limit - 1, 1)
+    separator = next((match.start() for match in SEPARATOR.finditer(line, len(line) - room)), None)
+    return f"…{line[len(line) - room if separator is None else separator :]}"

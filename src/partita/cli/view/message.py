@@ -24,7 +24,9 @@ from partita.types.messages import (
 )
 from partita.types.parts import ReasoningPart, SteeringMessagePart, StepStartPart, TextPart, ToolResultPart
 from partita.types.threads import Thread
+from partita.types.tool_views import Notice
 from partita.views.messages import model_of
+from partita.views.notices import notices
 from partita.views.text import counted
 
 from .console import DEEPEST, Beside, Block, Row, Rows, SubAgentMessages, indent_blocks
@@ -125,13 +127,30 @@ def _parts(message: Message, context: ViewContext, depth: int) -> Iterator[Block
         yield Block(_text(message, content.content, context), depth, gap=False)
     steps = 0
     first = True
-    for part in content.parts:
+    found = notices(message)
+    for place, part in enumerate(content.parts):
         steps += isinstance(part, StepStartPart)
-        for item in draw_part(part, context, depth, message, steps):
+        notice = found.get(place)
+        drawn = (
+            draw_part(part, context, depth, message, steps)
+            if notice is None
+            else draw_notice(notice, context, depth)
+        )
+        for item in drawn:
             yield item._replace(gap=item.gap and not first) if isinstance(item, Block) else item
             first = False
     if isinstance(content, AssistantContent) and content.network_execution is not None:
         yield from _network(content.network_execution, context, depth)
+
+
+def draw_notice(notice: Notice, context: ViewContext, depth: int) -> Iterator[Block]:
+    """Yield the label of a notice, and its text below it."""
+    if notice.hidden:
+        return
+    if notice.label:
+        yield Block(Prose(notice.label, context, EVENT_ROWS, "bold"), depth)
+    if notice.text:
+        yield Block(Prose(notice.text, context, EVENT_ROWS, "dim"), depth, gap=False)
 
 
 def draw_part(
@@ -146,7 +165,8 @@ def draw_part(
             if rows:
                 yield Block(Rows(rows), depth, gap=False)
         case ReasoningPart():
-            yield Block(_reasoning(part, context), depth)
+            if part.text.strip() or context.full or _is_only_reasoning(message):
+                yield Block(_reasoning(part, context), depth)
         case ToolCallPart():
             yield from draw_call(part, context, depth)
         case ToolResultPart():
@@ -185,10 +205,14 @@ def _prompt(text: str, context: ViewContext) -> RenderableType:
     return Beside("▌ ", Prose(text, context, PROMPT_ROWS), "cyan")
 
 
+def _is_only_reasoning(message: Message) -> bool:
+    return all(isinstance(part, ReasoningPart | StepStartPart) for part in message.content.parts)
+
+
 def _reasoning(part: ReasoningPart, context: ViewContext) -> RenderableType:
     if not part.text.strip():
         tokens = f", {part.token_count:,} tokens" if part.token_count else ""
-        return Rows([Row(f"(reasoning without text{tokens})", "dim italic")])
+        return Rows([Row(f"(encrypted reasoning{tokens})", "dim italic")])
     return Beside("∴ ", Prose(part.text, context, REASONING_ROWS, "dim italic"), once=True)
 
 

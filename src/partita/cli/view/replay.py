@@ -4,9 +4,9 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 
 import click
@@ -15,7 +15,6 @@ from rich.live import Live
 from rich.segment import Segment
 from rich.text import Text
 
-from partita.cli.lookup import short_run_ids
 from partita.runtime.replay.playback import play
 from partita.runtime.replay.recorded_run import get_run
 from partita.runtime.replay.stepper import Stepper
@@ -24,7 +23,7 @@ from partita.store.values import MessageFilter
 from partita.types.chunks import type_of
 from partita.types.codec import encode
 from partita.types.messages import AssistantMessage, Message
-from partita.types.threads import Run
+from partita.types.threads import Run, Thread
 from partita.views.text import counted
 
 from .console import Escaped, Row, Rows, console, show
@@ -32,6 +31,7 @@ from .context import ViewContext
 from .listing import STATUS_MARKS, draw_run
 from .message import draw_message
 from .text import format_duration, one_line, tokens_of
+from .totals import draw_title, draw_totals
 
 FREE_LINES = 3
 """How many lines of the screen stay free."""
@@ -75,47 +75,89 @@ def draw_position(stepper: Stepper, context: ViewContext) -> Group:
 
 def draw_end(count: int, duration: timedelta, run: Run) -> Text:
     """Return the status of a run, the number of its chunks, its duration and its tokens."""
-    mark, style = STATUS_MARKS[run.status]
     details = [counted(count, "chunk"), format_duration(duration)]
     if run.usage is not None:
         tokens = [(run.usage.input_tokens, "in"), (run.usage.output_tokens, "out")]
         details.append(
             ", ".join(f"{tokens_of(number)} {name}" for number, name in tokens if number is not None)
         )
+    return draw_status(run).append("".join(f" · {detail}" for detail in details if detail), "dim")
+
+
+def draw_status(run: Run) -> Text:
+    """Return the status of a run and its error."""
+    mark, style = STATUS_MARKS[run.status]
     line = Text().append(f"{mark} {run.status}", style)
-    if run.error:
+    if run.error and run.error != run.status:
         line.append(f": {one_line(run.error, 200)}", style)
-    return line.append("".join(f" · {detail}" for detail in details if detail), "dim")
+    return line
 
 
 REDRAW_INTERVAL = 0.08
 """The minimum number of seconds between two drawings of the screen."""
 
 
+async def play_thread(
+    store: Store,
+    thread: Thread,
+    runs: Sequence[Run],
+    context: ViewContext,
+    speed: float | None,
+    longest_pause: float,
+) -> None:
+    """Play the runs of a thread in order, each after the messages before it; without a speed, print them."""
+    visibility = MessageFilter(internal=None if context.internal else False)
+    page = await store.messages.list(thread.id, visibility, limit=None, blobs="reference")
+    show([draw_title(thread, datetime.now(UTC), context.zone)])
+    waiting = list(runs)
+    before: datetime | None = None
+    for message in page:
+        writers = [run for run in waiting if message.run_id == run.id or message.id == run.message_id]
+        if not isinstance(message, AssistantMessage):
+            writers = []
+        for run in writers:
+            waiting.remove(run)
+            if speed is not None or run.finished_at is None:
+                await _play(store, run, context, speed, longest_pause)
+        stored = await store.messages.get(thread.id, message.id, blobs="reference") if writers else message
+        show(["", *draw_message(stored or message, context, before)])
+        before = message.created_at or before
+        for run in writers:
+            ended = await get_run(store, run.id)
+            if ended.status != "completed":
+                show(["", draw_status(ended)])
+    show([Text("\n─────", "dim"), draw_totals(page.items, context.zone)])
+
+
 async def play_run(
     store: Store, run: Run, context: ViewContext, speed: float | None, longest_pause: float
 ) -> None:
     """Play a run and then print its final messages; without a speed, only print them."""
-    ids = await short_run_ids(store, [run.id])
-    show([draw_run(run, ids[run.id]), ""])
+    show([draw_run(run, run.id), ""])
     prompt = await _find_prompt(store, run)
     if prompt is not None:
         show([*draw_messages([prompt], context), ""])
+    stepper, times = await _play(store, run, context, speed, longest_pause)
+    show([*draw_messages(stepper.finish(), context), ""])
+    if times:
+        show([draw_end(len(times), times[-1] - times[0], stepper.run)])
+
+
+async def _play(
+    store: Store, run: Run, context: ViewContext, speed: float | None, longest_pause: float
+) -> tuple[Stepper, list[datetime]]:
+    """Show a run while it is played. Returns its messages, and the times of its chunks."""
     stepper = await Stepper.open(store, run.id)
     times: list[datetime] = []
-    shown = 0
     with Screen(console(), speed) as screen:
         async for played in play(store, run.id, speed=speed, longest_pause=longest_pause, notes=True):
             stepper.add(played)
             stepper.seek(played.seq)
-            times.append(played.time)
             if not played.is_note:
-                shown += 1
+                times.append(played.time)
                 screen.draw(lambda: Group(*draw_messages(stepper.snapshot(), context)))
     stepper.run = await get_run(store, run.id)
-    show([*draw_messages(stepper.finish(), context), ""])
-    if times:
-        show([draw_end(shown, times[-1] - times[0], stepper.run)])
+    return stepper, times
 
 
 async def _find_prompt(store: Store, run: Run) -> Message | None:
@@ -188,18 +230,14 @@ def step_through(stepper: Stepper, context: ViewContext) -> None:
 
 
 def _show(stepper: Stepper, context: ViewContext) -> None:
-    drawn = draw_position(stepper, context)
-    if sys.stdout.isatty():
-        click.clear()
-        show([Tail(drawn, free_lines=5), "", HELP])
-    else:
-        show([drawn, ""])
+    click.clear()
+    show([Tail(draw_position(stepper, context), free_lines=5), "", HELP])
 
 
 def _keys() -> Generator[str, None, None]:
     """Yield pressed keys until Ctrl-C or the end of the input."""
     try:
-        if sys.platform == "win32" or not sys.stdin.isatty():
+        if sys.platform == "win32":
             while True:
                 yield click.getchar()
         yield from _terminal_keys(sys.stdin.fileno())

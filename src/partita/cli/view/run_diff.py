@@ -1,6 +1,6 @@
 """Rendering of the differences between two runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import RenderableType
@@ -27,10 +27,10 @@ DIFFERENCES = 12
 LONGEST = 200
 
 
-def draw_diff(diff: RunDiff, ids: Mapping[str, str], *, colour: bool) -> Iterator[RenderableType]:
+def draw_diff(diff: RunDiff, *, colour: bool) -> Iterator[RenderableType]:
     """Yield the facts about both runs, then their parts in order."""
-    yield Text().append("- ", "red").append_text(draw_run(diff.a, ids[diff.a.id]))
-    yield Text().append("+ ", "green").append_text(draw_run(diff.b, ids[diff.b.id]))
+    yield Text().append("- ", "red").append_text(draw_run(diff.a, diff.a.id))
+    yield Text().append("+ ", "green").append_text(draw_run(diff.b, diff.b.id))
     yield Text("")
     yield from _facts([fact for fact in diff.facts if fact.a is not None or fact.b is not None])
     yield Text("")

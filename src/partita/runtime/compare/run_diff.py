@@ -28,6 +28,7 @@ from partita.types.parts import (
     ToolOutput,
 )
 from partita.types.threads import Run
+from partita.views.notices import notices
 
 from .differences import Difference, Shortener, TextPiece, diff_words, differences, format_pieces
 
@@ -37,6 +38,9 @@ Kind: TypeAlias = Literal["same", "changed", "removed", "added"]
 
 NOT_COMPARED: Final = frozenset({"id", "sourceId", "state", "providerMetadata"})
 """Members of a part that differ in every run."""
+
+CALL: Final = "tool call "
+"""The prefix of the labels of tool calls, before the name of the tool."""
 
 NESTED: Final = "› "
 """The prefix of the labels of a sub-agent's parts, once for each level."""
@@ -83,19 +87,27 @@ def _items(
     messages: Iterable[Message], durations: Mapping[str, timedelta]
 ) -> Iterator[LabelledPart | Sequence[Message]]:
     for message in messages:
-        yield LabelledPart(f"message of {message.__struct_config__.tag}", None)
-        for part in message.content.parts:
+        if message.internal:
+            continue
+        yield LabelledPart(f"{message.__struct_config__.tag} message", None)
+        found = notices(message)
+        for place, part in enumerate(message.content.parts):
+            if (notice := found.get(place)) is not None:
+                if not notice.hidden:
+                    text = f"{notice.label}\n{notice.text}".strip()
+                    yield LabelledPart("notice", TextPart(text))
+                continue
             match part:
                 case StepStartPart():
                     yield LabelledPart("step", None)
                 case ToolCallPart(name=name, children=children):
-                    yield LabelledPart(f"call of {name}", part, durations.get(part.id))
+                    yield LabelledPart(f"{CALL}{name}", part, durations.get(part.id))
                     yield children
                 case _:
                     yield LabelledPart(str(part.__struct_config__.tag), part)
         network = message.content.network_execution if isinstance(message, AssistantMessage) else None
         if network is not None:
-            yield LabelledPart(f"choice of {network.primitive_type} {network.primitive_id}", None)
+            yield LabelledPart(f"{network.primitive_type} {network.primitive_id}", None)
             yield () if network.final_result is None else network.final_result.messages
 
 
@@ -210,7 +222,8 @@ async def _compared_run(store: Store, run_id: str) -> _ComparedRun:
     recorded = await read_recorded_run(store, run)
     messages = await _messages(store, recorded)
     parts = labelled(messages, await _durations(store, recorded))
-    return _ComparedRun(run, parts, len(messages), recorded.chunks, _time_to_first_text(recorded))
+    visible = sum(not message.internal for message in messages)
+    return _ComparedRun(run, parts, visible, recorded.chunks, _time_to_first_text(recorded))
 
 
 async def _durations(store: Store, recorded: RecordedRun) -> dict[str, timedelta]:
@@ -253,12 +266,12 @@ def _facts(a: _ComparedRun, b: _ComparedRun) -> Iterator[RunFact]:
     yield RunFact("finish reason", _finish_reason(a), _finish_reason(b))
     yield RunFact("messages", a.messages, b.messages)
     yield RunFact("steps", _count(a, "step"), _count(b, "step"))
-    yield RunFact("calls", _count(a, "call of "), _count(b, "call of "))
+    yield RunFact("tool calls", _count(a, CALL), _count(b, CALL))
     for field, name in USAGE.items():
         yield RunFact(name, getattr(one.usage, field, None), getattr(other.usage, field, None))
     yield RunFact("cost", one.cost, other.cost)
-    yield RunFact("seconds", _duration(one), _duration(other))
-    yield RunFact("seconds to the first word", _seconds(a.first_text), _seconds(b.first_text))
+    yield RunFact("duration (s)", _duration(one), _duration(other))
+    yield RunFact("time to first token (s)", _seconds(a.first_text), _seconds(b.first_text))
 
 
 def _finish_reason(side: _ComparedRun) -> str | None:
