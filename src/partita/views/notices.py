@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from partita.formats.claude_code.user_content import tags_of
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message
 from partita.types.parts import DataPart, TextPart
+from partita.types.tags import tags_of
 from partita.types.tool_views import Notice
 
 from .call_data import first_text, texts

@@ -20,6 +20,7 @@ from partita.formats.core.wire import Codec, UnknownVariant, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserPart
 from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart
+from partita.types.tags import tags_of
 
 from .envelope import DATA_PREFIX
 from .wire import ANTHROPIC
@@ -122,7 +123,6 @@ INSERTED: Final = (
 )
 """Prefixes of texts that Claude Code inserts for the model, in the stream."""
 
-_TAG: Final = re.compile(r"<([a-z][a-z-]{0,40})(?:\s[^<>]{0,200})?>")
 _CONTEXT: Final = re.compile(
     r"\s*<(ide_opened_file|ide_selection|ide_diagnostics|system-reminder)>(.*?)</\1>\s*", re.DOTALL
 )
@@ -153,26 +153,6 @@ def first_text(content: Json) -> str:
         if is_object(block) and block.get("type") == "text" and isinstance(block.get("text"), str):
             return str(block["text"])
     return ""
-
-
-def tags_of(text: str) -> JsonObject:
-    """The tags of a command, a task or a note, by name; a repeated name has a list."""
-    found: JsonObject = {}
-    open_ended: set[str] = set()
-    at = 0
-    while (match := _TAG.search(text, at)) is not None:
-        name, at = match.group(1), match.end()
-        end = -1 if name in open_ended else text.find(f"</{name}>", at)
-        if end < 0:
-            open_ended.add(name)
-            continue
-        value, at = text[at:end], end + len(name) + 3
-        if name in found:
-            earlier = found[name]
-            found[name] = [*earlier, value] if is_array(earlier) else [earlier, value]
-        else:
-            found[name] = value
-    return found
 
 
 # Content → parts
