@@ -58,7 +58,8 @@ def test_dry_run_writes_nothing(store: str, hive: str) -> None:
     result = run(hive, "--from", "mastra", "--store", store, "--dry-run")
     assert result.exit_code == 0, result.output
     assert "5 new" in result.stdout
-    assert result.stdout.endswith("\nDry run: nothing was written.\n")
+    assert result.stderr == "Dry run: nothing was written.\n"
+    assert not Path(store).exists()
     assert "5 new" in run(hive, "--from", "mastra", "--store", store).stdout
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def test_folders_of_agents_are_searched_without_paths(store: str, tmp_path: Path
     assert nothing.stderr.splitlines() == [
         "No logs of codex were found in:",
         "  codex        ~/.codex",
-        " hint: name files or folders (partita import PATH), or set CLAUDE_CONFIG_DIR, CODEX_HOME, "
+        " hint: name files or folders, or set CLAUDE_CONFIG_DIR, CODEX_HOME, "
         "GEMINI_CLI_HOME or XDG_DATA_HOME",
     ]
 
@@ -69,10 +70,9 @@ def test_dry_run_shows_what_would_be_imported_and_creates_no_store(store: str, t
         "claude-code   1 file   1 new session   6 new messages",
         "",
         "would be imported:",
-        "  new      claude-code  garden  Which beds need water?  6 new messages",
-        "",
-        "Dry run: nothing was written.",
+        "  new      claude-code  garden  Which beds need water?  +6 messages",
     ]
+    assert planned.stderr == "Dry run: nothing was written.\n"
     assert not Path(store).exists()
     path.write_bytes(b"".join(session.lines().splitlines(keepends=True)[:4]))
     assert import_logs(str(path), "--store", store).exit_code == 0
@@ -279,6 +279,34 @@ def test_gemini_cli_hook_names_its_session_on_standard_input(store: str, tmp_pat
 def test_failed_hook_exits_with_0_unless_strict(store: str, options: tuple[str, ...], code: int) -> None:
     result = CliRunner().invoke(hook, ["claude-code", "--store", store, *options], input="no JSON")
     assert (result.exit_code, "names no session" in result.output) == (code, True)
+
+
+def test_hook_prints_what_it_imported_as_json(store: str, tmp_path: Path) -> None:
+    path = gardening().write(tmp_path / "logs")
+    notice = json.dumps({"transcript_path": str(path), "hook_event_name": "Stop"})
+    result = CliRunner().invoke(hook, ["claude-code", "--store", store, "--json"], input=notice)
+    (session,) = loads(result.stdout)["sessions"]
+    assert (session["id"], session["messages"]["new"]) == (SESSION, 6)
+    failed = CliRunner().invoke(hook, ["claude-code", "--store", store, "--json"], input="no JSON")
+    (problem,) = loads(failed.stdout)["problems"]
+    assert (failed.exit_code, problem["what"]) == (0, "the input names no session")
+
+
+def test_watch_names_the_sessions_that_change(store: str, tmp_path: Path) -> None:
+    session = gardening()
+    path = session.write(tmp_path / "logs")
+    path.write_bytes(b"".join(session.lines().splitlines(keepends=True)[:4]))
+    command = [sys.executable, "-c", "from partita.cli.main import main; main()", "watch", str(path.parent)]
+    with subprocess.Popen([*command, "--store", store], stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        first = watching.stdout.readline()
+        session.append(path, 4)
+        second = watching.stdout.readline()
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(PATIENCE) == 0
+    line = r"\d\d:\d\d:\d\d  claude-code  garden  Which beds need water\?  \+\d messages\n"
+    assert re.fullmatch(line, first)
+    assert re.fullmatch(line, second)
 
 
 def test_watch_imports_new_lines_until_stopped(store: str, tmp_path: Path) -> None:

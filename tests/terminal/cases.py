@@ -63,10 +63,11 @@ CASES: dict[str, list[Case]] = {
     "fold": [Case("fold stream.jsonl", json=None, fits=False)],
     "fork": [Case("fork moon last"), Case(f"fork {THREAD} 9999", 1, silent=True)],
     "formats": [Case("formats")],
-    "hook": [Case("hook claude-code", given=HOOK, json=False, silent=True, fits=False)],
+    "hook": [Case("hook claude-code", given=HOOK, silent=True, fits=False)],
     "import": [
         Case("import logs/5b0f6f0e-2f8e-4b52-9d3b-1a52ad1fb6a1.jsonl --workers 1"),
         Case("import logs --workers 1"),
+        Case("import logs --workers 1 --dry-run"),
         Case("import mastra.db --from mastra"),
         Case("import messages.json --from ui --thread t"),
         Case("import --demo"),
@@ -97,6 +98,6 @@ CASES: dict[str, list[Case]] = {
     "stats": [Case("stats", colours=True), Case("stats --by agent", colours=True)],
     "threads": [Case("threads", colours=True), Case("threads --text nowhere-at-all", silent=True)],
     "tour": [Case("tour --fast", json=False, colours=True)],
-    "watch": [Case("watch logs", stops_after="new messages")],
+    "watch": [Case("watch logs", stops_after=" messages", fits=False)],
 }
 EVERY = [case for cases in CASES.values() for case in cases]

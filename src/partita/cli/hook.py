@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 import msgspec
@@ -12,7 +12,12 @@ import msgspec
 from partita.errors import PartitaError
 from partita.types.json import is_object
 
+from .import_logs import print_problems
 from .options import store_option
+from .output import print_json_line
+
+if TYPE_CHECKING:  # imported when the command runs
+    from partita.importers.logs.plan import LogImportReport
 
 FINISHED: Final[Mapping[str, frozenset[str]]] = {
     # https://docs.claude.com/en/docs/claude-code/hooks
@@ -56,23 +61,35 @@ class Notice(NamedTuple):
 @store_option
 @click.option("--resource", metavar="ID", help="The owner of the thread.")
 @click.option("--strict", is_flag=True, help="Exit with 1 on errors. Some agents then report a failed hook.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was imported as JSON. Agents may read it.")
 @click.pass_context
 def hook(
-    ctx: click.Context, *, agent: str, notice: str | None, url: str | None, resource: str | None, strict: bool
+    ctx: click.Context,
+    *,
+    agent: str,
+    notice: str | None,
+    url: str | None,
+    resource: str | None,
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """Import the session that an agent names as JSON, in NOTICE (as Codex does) or on standard input.
 
     After an event that ends a turn, the last run of the session becomes completed. Errors are printed on
     standard error. The exit code is 0 even then, so that the agent is not blocked, unless --strict is given.
     """
+    from partita.importers.logs.plan import LogImportReport
+
     try:
         named = _notice(agent, sys.stdin.buffer.read() if notice is None else notice.encode())
-        problems = _store(named, url, resource or _resource())
+        report = _store(named, url, resource or _resource())
     except PartitaError as error:
-        problems = [str(error)]
-    for problem in problems:
-        click.echo(f"partita hook: {problem}", err=True)
-    ctx.exit(1 if problems and strict else 0)
+        report = LogImportReport()
+        report.problem(error.where, error)
+    if as_json:
+        print_json_line(report.to_json())
+    print_problems(report.problems)
+    ctx.exit(1 if report.failed and strict else 0)
 
 
 def _resource() -> str | None:
@@ -125,8 +142,8 @@ def _log_of(agent: str, session: str) -> Path:
     return max(found, key=lambda file: file.mtime_ns).path
 
 
-def _store(notice: Notice, url: str | None, resource: str | None) -> list[str]:
-    """Import a session with its sub-agents and return the errors."""
+def _store(notice: Notice, url: str | None, resource: str | None) -> "LogImportReport":
+    """Import a session with its sub-agents."""
     from partita.importers.logs.importer import import_logs
     from partita.importers.logs.watch import sessions_of
     from partita.logs.files import find_logs
@@ -135,14 +152,16 @@ def _store(notice: Notice, url: str | None, resource: str | None) -> list[str]:
     found = find_logs([notice.transcript])
     files = sessions_of([notice.transcript]) if found.files else []
 
-    async def work() -> list[str]:
+    async def work() -> "LogImportReport":
         async with open_store(url) as store:
-            report = await import_logs(
+            return await import_logs(
                 store, files or found.files, resource_id=resource, finished=notice.finished
             )
-            return [f"{path}: {what}" for path, each in report.problems.items() for what in each]
 
-    return [*map(str, found.problems), *asyncio.run(work())]
+    report = asyncio.run(work())
+    for problem in found.problems:
+        report.problem(problem.where, problem)
+    return report
 
 
 COMMAND = hook

@@ -12,7 +12,7 @@ from partita.importers.databases.system import get_system
 from partita.views.text import counted
 
 from .blocking import run_async
-from .import_logs import DRY_RUN, dry_run_store
+from .import_logs import DRY_RUN, import_store
 from .output import Bar, echo
 
 if TYPE_CHECKING:  # imported when the command runs
@@ -37,13 +37,12 @@ def import_messages_file(
 ) -> int:
     """Import the messages of a file and return the exit code."""
     from partita.importers.messages import by_thread, import_messages
-    from partita.store.connection import open_store
 
     loaded = _load(path, format)
     threads = by_thread(loaded.messages, thread_id=thread, key=thread_by, owner=resource)
 
     async def work() -> "Counts":
-        async with open_store(dry_run_store(url) if dry_run else url) as store:
+        async with import_store(url, dry_run=dry_run) as store:
             return await import_messages(store, threads, dry_run=dry_run)
 
     counts = run_async(work())
@@ -90,7 +89,7 @@ def _print_messages(
         for why, count in reasons.most_common(SHOWN):
             echo(f"    {count:,} × {why}")
     if dry_run:
-        echo(DRY_RUN)
+        echo(DRY_RUN, err=True)
 
 
 def _print_counts(threads: int, messages: int, counts: "Counts | ImportReport") -> None:
@@ -112,10 +111,9 @@ def import_rows_source(
 ) -> int:
     """Import the rows of a source and return the exit code."""
     from partita.importers.databases.importer import import_rows
-    from partita.store.connection import open_store
 
     async def work() -> "ImportReport":
-        async with open_store(dry_run_store(url) if dry_run else url) as store:
+        async with import_store(url, dry_run=dry_run) as store:
             with Bar("importing") as bar:
                 return await import_rows(
                     store,
@@ -145,7 +143,7 @@ def _print_rows(report: "ImportReport") -> None:
         _print_items([f"{count:,} × {why}" for why, count in report.reasons.items()])
     _print_list("rows failed", [str(one) for one in report.failures], report.failed)
     if report.dry_run:
-        echo(DRY_RUN)
+        echo(DRY_RUN, err=True)
 
 
 def _print_list(title: str, items: Sequence[str], count: int | None = None) -> None:

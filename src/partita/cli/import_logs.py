@@ -3,7 +3,8 @@
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # imported when the command runs
     from partita.importers.logs.plan import AgentReport, ImportedSession, LogImportReport, Progress
     from partita.logs.sources.source import LogFile
     from partita.store.bulk.writer import Counts
+    from partita.store.store import Store
 
 SHOWN = 12
 TITLE = 60
@@ -30,7 +32,7 @@ LARGE = 50_000_000
 """The number of bytes from which on the time of an import is shown."""
 
 NEXT = "next: partita show last · partita search WORDS · partita serve"
-DRY_RUN = "\nDry run: nothing was written."
+DRY_RUN = "Dry run: nothing was written."
 HOMES = "CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME or XDG_DATA_HOME"
 
 
@@ -77,12 +79,20 @@ def check_agents(agents: Sequence[str]) -> None:
             raise click.UsageError(f"unknown agent {name!r}; use one of {', '.join(AGENTS)}")
 
 
-def dry_run_store(url: str | None) -> str | None:
-    """Return the store to compare with in a dry run: an empty one in memory if the store does not exist."""
-    from partita.store.engines.location import locate
+@asynccontextmanager
+async def import_store(url: str | None, *, dry_run: bool) -> "AsyncGenerator[Store]":
+    """Open the store to import into. A dry run creates none: it compares with an empty one in memory."""
+    from partita.errors import NotFoundError
+    from partita.store.connection import open_store
 
-    path = locate(url).path
-    return url if path is None or path.exists() else "memory:"
+    try:
+        store = await open_store(url, create=not dry_run)
+    except NotFoundError:
+        if not dry_run:
+            raise
+        store = await open_store("memory:")
+    async with store:
+        yield store
 
 
 def import_log_files(
@@ -103,10 +113,9 @@ def import_log_files(
         pool.start()  # as early as possible: they import their modules while this process imports its own
         check_agents(agents)
         from partita.importers.logs.importer import import_logs
-        from partita.store.connection import open_store
 
         async def work() -> "LogImportReport":
-            async with open_store(dry_run_store(url) if dry_run else url) as store:
+            async with import_store(url, dry_run=dry_run) as store:
                 files, problems = find(paths, agents)
                 with LogBar() as bar:
                     report = await import_logs(
@@ -137,8 +146,8 @@ def print_problems(problems: "Mapping[str, Sequence[PartitaError]]") -> None:
     """Print the errors of an import by path."""
     errors = [(path, error) for path, each in sorted(problems.items()) for error in each]
     for path, error in errors[:SHOWN]:
-        where = error.where if path in error.where else ", ".join(filter(None, (path, error.where)))
-        print_error(error.what, where.replace(path, shown_path(path)), error.hint)
+        place = error.where.removeprefix(path).removeprefix(", ")
+        print_error(error.what, ", ".join(filter(None, (shown_path(path), place))), error.hint)
     if len(errors) > SHOWN:
         echo(f"… and {counted(len(errors) - SHOWN, 'more error')}; --json lists all", err=True)
 
@@ -151,28 +160,33 @@ def shown_path(path: str) -> str:
     return short_path(path.removeprefix(here), None)
 
 
-def _print(report: "LogImportReport", seconds: float) -> None:
+def print_agents(report: "LogImportReport") -> None:
+    """Print the numbers of sessions and messages, one line per agent."""
     rows = [
-        (name, counted(agent.files, "file"), _sessions(agent), message_counts(agent.counts))
+        (name, counted(agent.files, "file"), _sessions(agent), _messages(agent.counts))
         for name, agent in report.agents.items()
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         echo("   ".join(cells).rstrip())
+
+
+def _print(report: "LogImportReport", seconds: float) -> None:
+    print_agents(report)
     if report.bytes >= LARGE:
         echo(f"{report.bytes / 1e6:,.0f} MB in {seconds:.0f} s")
     if report.gone:
         files = "file of an earlier import was" if report.gone == 1 else "files of earlier imports were"
         echo(f"{report.gone:,} {files} deleted; the threads stay")
     if report.dry_run:
-        _print_list("would be imported:", map(_planned, filter(_is_changed, report.sessions.values())))
+        _print_list("would be imported:", map(_planned, report.changed_sessions))
     unknown = (
         f"{shown_path(path)}: {one}" for path, each in sorted(report.unknown_records.items()) for one in each
     )
     _print_list("unknown or damaged records:", unknown)
     if report.dry_run:
-        echo(DRY_RUN)
+        echo(DRY_RUN, err=True)
     elif sys.stderr.isatty():
         echo(NEXT, err=True)
 
@@ -183,7 +197,7 @@ def _sessions(agent: "AgentReport") -> str:
     return _counts("session", counts) or "no sessions"
 
 
-def message_counts(counts: "Counts") -> str:
+def _messages(counts: "Counts") -> str:
     """Return the numbers of messages: `12 new messages, 1 changed`."""
     return _counts("message", {"new": counts.new, "changed": counts.changed})
 
@@ -193,10 +207,6 @@ def _counts(noun: str, counts: Mapping[str, int]) -> str:
     (first, count), *others = found or [("", 0)]
     texts = [counted(count, f"{first} {noun}"), *(f"{count:,} {name}" for name, count in others)]
     return ", ".join(texts) if found else ""
-
-
-def _is_changed(session: "ImportedSession") -> bool:
-    return session.is_changed
 
 
 def _planned(session: "ImportedSession") -> str:
@@ -210,10 +220,13 @@ def session_line(session: "ImportedSession") -> str:
     thread = session.thread
     project = re.split(r"[/\\]", (thread.project or "").rstrip("/\\"))[-1]
     texts = [one_line(text, TITLE) for text in (project, thread.title or thread.id) if text]
-    return "  ".join([f"{thread.agent or '':11}", *texts, message_counts(session.counts) or "no messages"])
+    new, changed = session.counts.new, session.counts.changed
+    counts = [f"+{counted(new, 'message')}"] if new else []
+    counts += [f"{changed:,} changed"] if changed else []
+    return "  ".join([f"{thread.agent or '':11}", *texts, ", ".join(counts)])
 
 
-def _print_list(title: str, items: Iterator[str]) -> None:
+def _print_list(title: str, items: Iterable[str]) -> None:
     lines = list(items)
     if lines:
         echo(f"\n{title}")
@@ -236,4 +249,4 @@ def _print_places(paths: Sequence[str], agents: Sequence[str]) -> None:
         if not agents or agent in agents:
             places = ", ".join(shown_path(str(folder)) for folder in folders)
             echo(f"  {agent:<11}  {places}", err=True)
-    echo(f" hint: name files or folders (partita import PATH), or set {HOMES}", indent=6, err=True)
+    echo(f" hint: name files or folders, or set {HOMES}", indent=6, err=True)

@@ -9,7 +9,7 @@ import click
 from .blocking import opened_store
 from .completion import complete_runs
 from .options import resource_option, store_option
-from .output import echo
+from .output import echo, print_notice
 
 if TYPE_CHECKING:
     from partita.runtime.rebuild.report import ChangedMessage, Outcome, ReprojectedRun, ReprojectReport
@@ -100,7 +100,10 @@ def _print(report: "ReprojectReport", named: "Sequence[str] | None", *, dry_run:
         "would-lose": "would lose content",
     }
     outcomes = [f"{counts[name]:,} {labels.get(name, name)}" for name in MARKS if counts[name]]
-    echo(f"{_count_runs(report)}: {', '.join(outcomes)}" if outcomes else "no runs")
+    if outcomes:
+        echo(f"{_count_runs(report)}: {', '.join(outcomes)}")
+    else:
+        print_notice("the store has no runs")
     if named is None:
         _print_reasons(report.runs)
 

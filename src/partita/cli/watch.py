@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partita.cli.import_logs import check_agents, find
+from partita.cli.import_logs import SHOWN, check_agents, find, print_agents, print_problems, session_line
 
 from .options import log_agents_option, store_option
-from .output import echo, print_json
+from .output import echo, print_json_line
 from .parameter_types import ExistingPath
 
 if TYPE_CHECKING:  # imported when the command runs
@@ -48,7 +48,8 @@ def watch(
 ) -> None:
     """Import all sessions, then every new line within a second, until Ctrl-C.
 
-    An incomplete last line is imported when it is complete. Files and folders may be created later.
+    Each change is a line with the session: time, agent, project, title, new messages. An incomplete last line
+    of a log is imported when it is complete. Files and folders may be created later.
     """
     from partita.importers.logs.watch import watch_logs
     from partita.importers.logs.workers import Workers
@@ -97,14 +98,16 @@ def _until_stopped() -> Generator[asyncio.Event, None, None]:
 
 def _print_report(report: "LogImportReport", *, as_json: bool) -> None:
     if as_json:
-        print_json(report.to_json())
+        print_json_line(report.to_json())
         return
-    counts = report.counts
+    print_problems(report.problems)
+    sessions = report.changed_sessions
+    if len(sessions) > SHOWN:  # the first import
+        print_agents(report)
+        return
     time = datetime.now().astimezone().strftime("%H:%M:%S")
-    click.echo(f"{time}  {report.read:,} files, {counts.new:,} new messages, {counts.changed:,} changed")
-    for path, problems in report.problems.items():
-        for problem in problems:
-            echo(f"          {path}: {problem}", err=True)
+    for session in sessions:
+        echo(session_line(session), mark=f"{time}  ")
 
 
 def _print_method(method: "WatchMethod") -> None:

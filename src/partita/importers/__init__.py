@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from .databases.report import Failure as Failure
     from .databases.report import ImportReport as ImportReport
     from .logs.importer import import_logs as import_logs
+    from .logs.plan import AgentReport as AgentReport
+    from .logs.plan import ImportedSession as ImportedSession
     from .logs.plan import LogImportReport as LogImportReport
     from .logs.plan import Progress as Progress
     from .logs.watch import watch_logs as watch_logs
@@ -26,6 +28,8 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     ),
     "partita.importers.logs.importer": ("import_logs",),
     "partita.importers.logs.plan": (
+        "AgentReport",
+        "ImportedSession",
         "LogImportReport",
         "Progress",
     ),

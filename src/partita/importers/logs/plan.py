@@ -249,12 +249,17 @@ class LogImportReport:
         return sum(agent.files for agent in self.agents.values())
 
     @property
+    def changed_sessions(self) -> list[ImportedSession]:
+        """The sessions with anything new."""
+        return [session for session in self.sessions.values() if session.is_changed]
+
+    @property
     def failed(self) -> bool:
         """Whether anything went wrong."""
         return bool(self.problems)
 
     def to_json(self) -> JsonObject:
-        """The report as plain JSON. It lists the sessions with anything new."""
+        """The report as plain JSON."""
         return {
             "dryRun": self.dry_run,
             "files": self.files,
@@ -265,7 +270,7 @@ class LogImportReport:
             "threads": {"new": self.counts.new_threads},
             "messages": _message_counts(self.counts),
             "agents": {name: agent.to_json() for name, agent in self.agents.items()},
-            "sessions": [session.to_json() for session in self.sessions.values() if session.is_changed],
+            "sessions": [session.to_json() for session in self.changed_sessions],
             "findings": [
                 {
                     "file": path,

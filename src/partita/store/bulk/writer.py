@@ -47,7 +47,10 @@ UPDATE_RUN = (
 
 
 class Counts(NamedTuple):
-    """How many threads are new, and how many messages are new, changed and unchanged."""
+    """How many threads are new, and how many messages are new, changed and unchanged.
+
+    Like the message count of a thread, they leave out internal messages.
+    """
 
     new_threads: int = 0
     new: int = 0
@@ -78,12 +81,16 @@ class Difference(NamedTuple):
     wanted: Thread
     new: Sequence[Prepared]
     changed: Sequence[Prepared]
-    unchanged: int
+    unchanged: Sequence[Prepared]
 
     @property
     def counts(self) -> Counts:
         """The numbers of messages."""
-        return Counts(0, len(self.new), len(self.changed), self.unchanged)
+        return Counts(0, _visible(self.new), _visible(self.changed), _visible(self.unchanged))
+
+
+def _visible(messages: Iterable[Prepared]) -> int:
+    return sum(not one.message.internal for one in messages)
 
 
 def compare_threads(
@@ -98,7 +105,7 @@ def compare_threads(
                 difference = _difference(mine, stored, rows)
                 compared.append(ThreadCounts(difference.wanted, difference.counts))
             elif rows.messages or rows.runs or not skip_empty:
-                compared.append(ThreadCounts(rows.thread, Counts(1, len(_latest(rows.messages)))))
+                compared.append(ThreadCounts(rows.thread, Counts(1, _visible(_latest(rows.messages)))))
     return compared
 
 
@@ -181,8 +188,11 @@ def _difference(tx: Transaction, row: Row[Any], rows: ThreadRows) -> Difference:
     known = _known_messages(tx, stored.id, [one.message.id for one in rows.messages])
     new = [one for one in rows.messages if one.message.id not in known]
     others = [one for one in rows.messages if one.message.id in known]
-    changed = [one for one in others if not _is_same(tx, known[one.message.id], one)]
-    return Difference(stored, _merged(stored, rows.thread), new, changed, len(others) - len(changed))
+    changed: list[Prepared] = []
+    unchanged: list[Prepared] = []
+    for one in others:
+        (unchanged if _is_same(tx, known[one.message.id], one) else changed).append(one)
+    return Difference(stored, _merged(stored, rows.thread), new, changed, unchanged)
 
 
 def _merged(stored: Thread, thread: Thread) -> Thread:
@@ -236,11 +246,10 @@ def _content(tx: Transaction, row: Row[Any]) -> str:
 
 
 def _write_new(tx: Transaction, many: Sequence[ThreadRows]) -> list[int]:
-    """Write threads that are not stored; returns the number of messages of each."""
+    """Write threads that are not stored; returns the number of visible messages of each."""
     latest = [_latest(rows.messages) for rows in many]
     _write_blobs(tx, [one for some in latest for one in some])
-    counts = list(map(len, latest))
-    keys = iter(tx.next_keys("messages", sum(counts)) if any(counts) else ())
+    keys = iter(tx.next_keys("messages", count) if (count := sum(map(len, latest))) else ())
     thread_keys = tx.next_keys("threads", len(many))
     placed = [list(_place(tx, some, keys)) for some in latest]
     _write_thread_rows(tx, [rows.thread for rows in many], thread_keys, placed)
@@ -248,7 +257,7 @@ def _write_new(tx: Transaction, many: Sequence[ThreadRows]) -> list[int]:
     for rows, slots in zip(many, placed, strict=True):
         if slots and message_writer.starts_branch(None, slots):
             branches.mark_active(tx, tx.owner or "", rows.thread.id, slots[-1].message.id)
-    return counts
+    return list(map(_visible, latest))
 
 
 def _latest(prepared: Sequence[Prepared]) -> list[Prepared]:
