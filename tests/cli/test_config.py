@@ -318,6 +318,8 @@ STORE_COMMANDS = (
     "fork last 1",
     "fixture last",
     "diff last last",
+    "rm x --yes",
+    "compact",
 )
 
 

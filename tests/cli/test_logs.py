@@ -90,7 +90,7 @@ def test_dry_run_shows_what_would_be_imported_and_creates_no_store(store: str, t
             "messages": counts,
         }
     ]
-    sessions = {"new": 0, "changed": 1, "unchanged": 0}
+    sessions = {"new": 0, "changed": 1, "unchanged": 0, "removed": 0}
     assert report["agents"] == {"claude-code": {"files": 1, "sessions": sessions, "messages": counts}}
     written = loads(import_logs(str(path), "--store", store, "--json").stdout)
     assert written == {**report, "dryRun": False}

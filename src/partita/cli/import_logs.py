@@ -125,6 +125,7 @@ def import_log_files(
                         workers=pool,
                         on_progress=bar.show,
                         dry_run=dry_run,
+                        restore=bool(paths) and not any(Path(path).is_dir() for path in paths),
                     )
                 for problem in problems:
                     report.problem(problem.where, problem)
@@ -193,7 +194,12 @@ def _print(report: "LogImportReport", seconds: float) -> None:
 
 def _sessions(agent: "AgentReport") -> str:
     """Return the numbers of sessions: `2 new sessions, 1 changed`."""
-    counts = {"new": agent.counts.new_threads, "changed": agent.changed, "unchanged": agent.unchanged}
+    counts = {
+        "new": agent.counts.new_threads,
+        "changed": agent.changed,
+        "unchanged": agent.unchanged,
+        "removed": agent.removed,
+    }
     return _counts("session", counts) or "no sessions"
 
 

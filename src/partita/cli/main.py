@@ -47,6 +47,7 @@ SECTIONS = {
         "pin": "edit",
         "fork": "fork",
         "resume": "resume",
+        "rm": "rm",
     },
     "Convert, share and test": {
         "convert": "convert",
@@ -62,6 +63,7 @@ SECTIONS = {
     },
     "Maintain the store": {
         "backup": "backup",
+        "compact": "compact",
         "doctor": "doctor",
         "migrate": "migrate",
         "reproject": "reproject",

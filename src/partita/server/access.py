@@ -109,6 +109,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "PUT /api/threads/{thread_id}/messages/{message_id}/parts/{index}": "write",
         "POST /api/threads/{thread_id}/clone": "write",
         "POST /api/threads/{thread_id}/fork": "write",
+        "DELETE /api/owners/{owner_id}": "admin",
     },
     "search": {
         "GET /api/search": "logs",

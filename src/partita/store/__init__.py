@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .messages.queries import NumberedMessages as NumberedMessages
     from .messages.queries import NumberedQuery as NumberedQuery
     from .messages.queries import PartTime as PartTime
+    from .owners import OwnerReport as OwnerReport
     from .runs.rows import RunEnd as RunEnd
     from .runs.runs import Runs as Runs
     from .runs.turns import Signal as Signal
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .stats.stats import GrowthPoint as GrowthPoint
     from .stats.stats import Stats as Stats
     from .stats.stats import UsageLedger as UsageLedger
+    from .store import CompactReport as CompactReport
     from .store import Store as Store
     from .threads.branches import Outline as Outline
     from .threads.branches import OutlineRow as OutlineRow
@@ -91,6 +93,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "NumberedQuery",
         "PartTime",
     ),
+    "partita.store.owners": ("OwnerReport",),
     "partita.store.runs.rows": ("RunEnd",),
     "partita.store.runs.runs": ("Runs",),
     "partita.store.runs.turns": (
@@ -112,7 +115,10 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "Stats",
         "UsageLedger",
     ),
-    "partita.store.store": ("Store",),
+    "partita.store.store": (
+        "CompactReport",
+        "Store",
+    ),
     "partita.store.threads.branches": (
         "Outline",
         "OutlineRow",

@@ -1,17 +1,29 @@
 """`store.sources`: the files that messages were imported from, and how far each has been read."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Row, delete, select
+from sqlalchemy import Row, delete, or_, select, update
 
-from partita.types.json import dumps, loads
+from partita.types.json import Json, dumps, is_object, loads
 
 from .context import Namespace, reads, writes
-from .schema import sources
+from .schema import runs, sources
 from .sql.texts import required, storable
 from .sql.transaction import Transaction, insert_text, owner_of
 from .values import Source
+
+SESSION: Final = "session:"
+"""The start of paths of sources that are a session of an agent, not a file."""
+
+REMOVED: Final = "removed:"
+"""The start of paths of sources that are a thread which was deleted: its session is not imported again."""
+
+REMOVED_STATE: Final[Json] = {"removed": True}
+"""The state of a file whose thread was deleted."""
+
+LOG_RUN: Final = '"log":'
+"""In the metadata of runs that were imported from the log of an agent."""
 
 _UPDATED = [column.name for column in sources.columns if column.name not in ("owner", "path")]
 UPSERT = f"{insert_text(sources)} ON CONFLICT (owner, path) DO UPDATE SET " + ", ".join(
@@ -70,6 +82,59 @@ def list_sources(
 def delete_source(tx: Transaction, path: str) -> bool:
     """Delete a source. Its messages stay."""
     return tx.run(delete(sources).where(sources.c.path == path, tx.owned(sources))).rowcount > 0
+
+
+# Threads that were deleted
+
+
+def mark_removed(tx: Transaction, thread: Row[Any]) -> None:
+    """Keep a session whose thread is deleted from being imported again while its log exists.
+
+    Its files keep their path and identity. What was read of them is forgotten.
+    """
+    links = select(sources.c.path).where(
+        sources.c.owner == thread.owner,
+        sources.c.path.startswith(SESSION, autoescape=True),
+        sources.c.state == dumps({"threadId": thread.id}).decode(),
+    )
+    linked = [row.path for row in tx.rows(links)]
+    ids = [thread.id, *(path.removeprefix(SESSION) for path in linked)]
+    of_owner = sources.c.owner == thread.owner
+    tx.run(delete(sources).where(of_owner, sources.c.path.in_(linked)))
+    values = {"offset": 0, "hash": None, "state": dumps(REMOVED_STATE).decode(), "updated_at": tx.now}
+    files = tx.run(update(sources).where(of_owner, sources.c.thread_id.in_(ids)).values(values)).rowcount
+    if files or linked or _is_imported(tx, thread):
+        marks = [Source(path=f"{REMOVED}{one}", agent=thread.agent, state=REMOVED_STATE) for one in ids]
+        save_sources(tx, marks, thread.owner)
+
+
+def _is_imported(tx: Transaction, thread: Row[Any]) -> bool:
+    """Whether a thread is a session of an agent, or a sub-agent of one."""
+    metadata: Json = None if thread.metadata is None else loads(thread.metadata)
+    if is_object(metadata) and "parentThreadId" in metadata:
+        return True
+    of_thread = (runs.c.owner == thread.owner, runs.c.thread_id == thread.id)
+    found = select(runs.c.id).where(*of_thread, runs.c.metadata.contains(LOG_RUN, autoescape=True)).limit(1)
+    return tx.row(found) is not None
+
+
+def removed_threads(tx: Transaction, thread_ids: Sequence[str]) -> set[str]:
+    """Those of the threads that were deleted here."""
+    paths = [f"{REMOVED}{one}" for one in thread_ids]
+    query = select(sources.c.path).where(tx.owned(sources), tx.among(sources.c.path, paths))
+    return {row.path.removeprefix(REMOVED) for row in tx.rows(query)}
+
+
+def restore_removed(tx: Transaction, thread_ids: Sequence[str]) -> None:
+    """Let the sessions of deleted threads be imported again."""
+    marks = tx.among(sources.c.path, [f"{REMOVED}{one}" for one in thread_ids])
+    files = tx.among(sources.c.thread_id, thread_ids) & (sources.c.state == dumps(REMOVED_STATE).decode())
+    tx.run(delete(sources).where(tx.owned(sources), or_(marks, files)))
+
+
+def is_removed(source: Source) -> bool:
+    """Whether the thread that a file was read into was deleted."""
+    return is_object(source.state) and source.state.get("removed") is True
 
 
 def _source(row: Row[Any]) -> Source:

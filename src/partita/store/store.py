@@ -1,21 +1,25 @@
 """The store: every message, run, chunk and raw event, on SQLite or PostgreSQL."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 
 from sqlalchemy import Connection, text
 
-from . import rebuild
+from . import owners, rebuild
 from .blobs.blobs import Blobs
 from .context import StoreContext, View
 from .engines.engine import Engine
+from .engines.location import copies_of, store_files
 from .keys import Keys
 from .logs.appender import Appender
 from .logs.logs import Logs
 from .memory import StoreMemory
 from .messages.messages import Messages
+from .owners import OwnerReport
 from .runs.runs import Runs
 from .search.search import search
 from .sources import Sources
@@ -26,6 +30,14 @@ from .values import Page, SearchFilter, SearchHit
 
 BATCH = 200
 """The number of rows that are rebuilt in one transaction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactReport:
+    """The size of a store before and after it was compacted, in bytes."""
+
+    before: int
+    after: int
 
 
 class Store(StoreContext):
@@ -127,9 +139,22 @@ class Store(StoreContext):
             if count < BATCH:
                 return total
 
-    async def compact(self) -> None:
-        """Return the space of deleted rows to the file system."""
+    async def delete_owner(self, resource_id: str) -> OwnerReport:
+        """Delete the threads of an owner with all they contain, and blobs, sources, keys and counters."""
+        return await self.write(owners.delete_owner, resource_id)
+
+    async def compact(self) -> CompactReport:
+        """Return the space of deleted rows to the file system. In SQLite, nothing is left of them.
+
+        SQLite needs free disk space of the size of the store.
+        """
+        before = await self.size()
         await self.engine.autocommit(_vacuum)
+        return CompactReport(before=before, after=await self.size())
+
+    async def size(self) -> int:
+        """The size of the store in bytes: of the files, or of the database on the server."""
+        return await self.engine.read(_size)
 
     async def probe(self) -> None:
         """Read and write a little. Raises a `StoreError` if the database cannot be read or written."""
@@ -150,8 +175,23 @@ class Store(StoreContext):
         await self.close()
 
 
+def _size(connection: Connection) -> int:
+    if connection.dialect.name != "sqlite":
+        return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one())
+    path = next(str(row.file or "") for row in connection.execute(text("PRAGMA database_list")))
+    if path:
+        files = set(store_files(Path(path))).difference(copies_of(Path(path)))
+        return sum(file.stat().st_size for file in files)
+    pages, size = (
+        connection.execute(text(f"PRAGMA {name}")).scalar_one() for name in ("page_count", "page_size")
+    )
+    return int(pages) * int(size)
+
+
 def _vacuum(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
+        # The index keeps the words of deleted rows until its segments are merged.
+        connection.execute(text("INSERT INTO search (search) VALUES ('optimize')"))
         connection.execute(text("VACUUM"))
         connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
     else:

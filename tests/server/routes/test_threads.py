@@ -366,3 +366,13 @@ async def test_a_thread_without_a_title_is_listed_with_its_first_question(
     assert stored.title is None
     await client.patch("/api/threads/t1", json={"title": "Lights"})
     assert (await client.get("/api/threads")).json()["items"][0]["title"] == "Lights"
+
+
+async def test_everything_of_an_owner_is_deleted(client: httpx.AsyncClient, store: Store) -> None:
+    for owner in ("ann", "bob"):
+        await client.post(f"/api/threads?resourceId={owner}", json={"id": f"of {owner}"})
+    response = await client.delete("/api/owners/ann")
+    assert (response.status_code, response.json()["threads"]) == (200, 1)
+    assert await ids(client, "") == ["of bob"]
+    assert (await client.delete("/api/owners/ann")).json()["threads"] == 0
+    assert (await store.scoped("ann").threads.get("of ann")) is None

@@ -146,6 +146,7 @@ CASES: Final[Mapping[str, tuple[Request, ...]]] = {
         Request({"title": "Mine", "metadata": {"a": 1}}),
     ),
     "DELETE /api/threads/{thread_id}": (Request(), Request(query=OF_ALICE)),
+    "DELETE /api/owners/{owner_id}": PLAIN,
     "POST /api/threads/{thread_id}/clone": (Request(), Request({"id": "copy"})),
     "POST /api/threads/{thread_id}/fork": (Request({"messageId": "<message>"}),),
     "POST /api/threads/{thread_id}/branch": (Request({"messageId": "<message>"}),),

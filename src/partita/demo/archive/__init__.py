@@ -47,7 +47,7 @@ async def load_archive(store: Store) -> int:
 async def _load_logs(store: Store) -> int:
     with as_file(files(__name__).joinpath(CODING)) as folder:
         found = [file._replace(mtime_ns=WRITTEN) for file in find_logs([folder]).files]
-        await import_logs(store, found)
+        await import_logs(store, found, restore=True)
     sessions = [file.session for file in found if file.kind == "session" and file.session]
     for session in sessions:
         await store.threads.update_metadata(session, {"demo": True})

@@ -13,12 +13,14 @@ from msgspec.structs import replace
 from partita.errors import PartitaError
 from partita.logs.sources.registry import SOURCES
 from partita.logs.sources.source import LogFile
-from partita.store.bulk.agent_sessions import SESSION, compare_sessions, write_sessions
+from partita.store.bulk.agent_sessions import compare_sessions, write_sessions
 from partita.store.bulk.rows import ThreadRows
 from partita.store.bulk.writer import ThreadCounts, known_threads
+from partita.store.sources import REMOVED, SESSION, is_removed
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.store.threads.lists import first_words, with_display_titles
+from partita.store.threads.rows import discard_thread
 from partita.store.values import Source
 from partita.types.json import is_object
 
@@ -66,12 +68,14 @@ async def import_logs(
     finished: bool = False,
     followed: bool = False,
     dry_run: bool = False,
+    restore: bool = False,
 ) -> LogImportReport:
     """Store what is new in the logs: threads, messages, runs with their raw lines, costs.
 
     The last run of a log that was written to in the last minutes is `running`, unless its agent has
     `finished`. A log that is `followed` is read again when it grows: its cut last line is not reported.
-    `dry_run`: the logs are read and compared with the store, and nothing is written.
+    `dry_run`: the logs are read and compared with the store, and nothing is written. Sessions whose threads
+    were deleted are left out, unless `restore`.
     """
     units = units_of(files)
     known = {source.path: source for source in await store.sources.list()}
@@ -79,8 +83,12 @@ async def import_logs(
     for unit in units:
         report.agents.setdefault(unit.session.agent, AgentReport()).files += len(unit.files)
     report.gone = _gone(known, units)
+    if restore:
+        known = {path: source for path, source in known.items() if not _holds_removed(source, known)}
+    else:
+        units = _without_removed(units, known, report)
     tasks, moved = _tasks(units, known, lite=await store.read(_is_lite), finished=finished, followed=followed)
-    await _Import(store, resource_id, report, tasks, on_progress).run(workers)
+    await _Import(store, resource_id, report, tasks, on_progress, restore=restore).run(workers)
     await _count_sessions(store, resource_id, report, units, known)
     if dry_run:
         return report
@@ -123,6 +131,32 @@ def _sessions_in(unit: Unit, known: Mapping[str, Source]) -> Iterable[str]:
     if is_object(stamps):
         return stamps
     return [source.thread_id] if source is not None and source.thread_id is not None else []
+
+
+def _without_removed(
+    units: Iterable[Unit], known: Mapping[str, Source], report: LogImportReport
+) -> list[Unit]:
+    """The sessions without those whose threads were deleted, which are counted."""
+    removed = {source.path for source in known.values() if is_removed(source)}
+    identities = {source.identity for source in known.values() if source.identity and is_removed(source)}
+    kept: list[Unit] = []
+    for unit in units:
+        session, *agents = (
+            str(file.path) in removed or (str(file.path) not in known and file.identity in identities)
+            for file in unit.files
+        )
+        if session:
+            report.agents[unit.session.agent].removed += 1
+            continue
+        files = tuple(file for file, is_gone in zip(unit.agents, agents, strict=True) if not is_gone)
+        kept.append(unit._replace(agents=files))
+    return kept
+
+
+def _holds_removed(source: Source, known: Mapping[str, Source]) -> bool:
+    """Whether a file has a session whose thread was deleted. A database has many: it is read again."""
+    stamps = source.state.get("stamps") if is_object(source.state) else None
+    return is_removed(source) or (is_object(stamps) and any(f"{REMOVED}{one}" in known for one in stamps))
 
 
 def _is_lite(tx: Transaction) -> bool:
@@ -178,7 +212,7 @@ def _agents_come_late(agent: str) -> bool:
 def _gone(known: dict[str, Source], units: Sequence[Unit]) -> int:
     """Return how many files were read once and do not exist any more."""
     present = {str(file.path) for unit in units for file in unit.files}
-    files = [path for path in known if not path.startswith((UPLOADED, SESSION))]
+    files = [path for path in known if not path.startswith((UPLOADED, SESSION, REMOVED))]
     return sum(path not in present and not os.path.exists(path) for path in files)  # noqa: PTH110 # it is fast
 
 
@@ -192,7 +226,10 @@ class _Import:
         report: LogImportReport,
         tasks: Sequence[Task],
         on_progress: OnProgress | None,
+        *,
+        restore: bool,
     ) -> None:
+        self._restore = restore
         self._store = store
         self._resource_id = resource_id
         self._report = report
@@ -243,9 +280,9 @@ class _Import:
     async def _write_rows(self, rows: Sequence[ThreadRows]) -> None:
         """Write rows, or compare them in a dry run, and add the sessions to the report."""
         if self._report.dry_run:
-            written = await self._store.read(compare_sessions, rows, self._resource_id)
+            written = await self._store.read(compare_sessions, rows, self._resource_id, restore=self._restore)
         else:
-            written = await self._store.write(write_sessions, rows, self._resource_id)
+            written = await self._store.write(write_sessions, rows, self._resource_id, restore=self._restore)
         prompts = {row.thread.id: _first_prompt(row) for row in reversed(rows)}
         with_titles = await self._store.read(_with_titles, written, prompts)
         for one in with_titles:
@@ -333,4 +370,4 @@ async def _delete_thread(store: Store, file: LogFile, thread_id: str) -> None:
         return
     messages = (await store.messages.list(thread_id, limit=None)).items
     if all((message.run_id or "").startswith(f"{thread_id}@") for message in messages):
-        await store.threads.delete(thread_id)
+        await store.write(discard_thread, thread_id)

@@ -193,11 +193,17 @@ class AgentReport:
     files: int = 0
     changed: int = 0  # sessions that were stored, with anything new
     unchanged: int = 0
+    removed: int = 0  # sessions whose threads were deleted, and which are not imported again
     counts: Counts = field(default_factory=Counts)
 
     def to_json(self) -> JsonObject:
         """It as plain JSON."""
-        sessions = {"new": self.counts.new_threads, "changed": self.changed, "unchanged": self.unchanged}
+        sessions = {
+            "new": self.counts.new_threads,
+            "changed": self.changed,
+            "unchanged": self.unchanged,
+            "removed": self.removed,
+        }
         return {"files": self.files, "sessions": sessions, "messages": _message_counts(self.counts)}
 
 

@@ -201,6 +201,7 @@ async def delete_thread(caller: ActingCaller, thread_id: str) -> None:
     """Deletes the thread and all its messages."""
     if not await caller.store.threads.delete(thread_id):
         raise no_thread(thread_id, THREADS)
+    caller.state.feed.report_deleted(caller.store.owner, thread_id)
 
 
 @post(f"{THREAD}/title", tags=TAGS, summary="Generate the title of a thread")

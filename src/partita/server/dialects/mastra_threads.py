@@ -220,4 +220,5 @@ async def delete_thread(caller: Caller, thread_id: str, resource_id: ResourceId 
     """Deletes the thread and all its messages."""
     found = await find_thread(caller, thread_id, resource_id)
     await found.store.threads.delete(thread_id)
+    caller.state.feed.report_deleted(found.store.owner, thread_id)
     return Deletion("Thread deleted")

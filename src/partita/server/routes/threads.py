@@ -7,11 +7,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from partita.errors import NotFoundError
-from partita.server.callers import ActingCaller, CallerView, require
+from partita.server.callers import ActingCaller, Caller, CallerView, require
 from partita.server.endpoints import Body, Depends, Query, ResponseSpec, delete, get, patch, post
 from partita.server.feed import events
 from partita.server.problems import Problem
 from partita.server.responses import EventStream, Listing, listing
+from partita.store.owners import OwnerReport
 from partita.store.threads.facets import Facets
 from partita.store.threads.filter import GIT_BRANCH
 from partita.store.threads.lists import ThreadSummary
@@ -43,6 +44,9 @@ from .parameters import (
 
 TAGS: Final = ["threads"]
 THREADS: Final = "/api/threads"
+
+PAGE: Final = 500
+"""How many threads of an owner are read at once."""
 
 
 def thread_filter(
@@ -221,10 +225,30 @@ async def change_thread(
 
 @delete("/api/threads/{thread_id}", tags=TAGS, summary="Delete a thread")
 async def delete_thread(caller: ActingCaller, thread_id: str) -> None:
-    """Also deletes its messages, its runs with their logs, and blobs that nothing else refers to."""
+    """Also deletes its messages, its runs with their logs, and blobs that nothing else refers to. The server
+    does not import a deleted session again, unless its log is uploaded.
+    """
     if not await caller.store.threads.delete(thread_id):
         raise no_thread(thread_id)
     caller.state.feed.report_deleted(caller.store.owner, thread_id)
+
+
+@delete("/api/owners/{owner_id}", tags=TAGS, summary="Delete everything of an owner")
+async def delete_owner(caller: Caller, owner_id: str) -> OwnerReport:
+    """Deletes the threads of an owner with all that belongs to them, and blobs, keys, positions in imported
+    files and counters. Returns how many of each there were.
+    """
+    store = caller.acting_for(owner_id).store
+    cursor: str | None = None
+    deleted: list[str] = []
+    while page := await store.threads.list(limit=PAGE, cursor=cursor):
+        deleted += [thread.id for thread in page]
+        if (cursor := page.next) is None:
+            break
+    report = await store.delete_owner(owner_id)
+    for thread_id in deleted:
+        caller.state.feed.report_deleted(owner_id, thread_id)
+    return report
 
 
 @post("/api/threads/{thread_id}/clone", tags=TAGS, summary="Copy a thread", status_code=201)

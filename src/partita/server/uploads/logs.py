@@ -44,7 +44,7 @@ async def import_uploaded_logs(
         for log in logs:
             source = await store.sources.get(workers.name_of(log))
             files.append(_log_file(log, _mtime_of(source) or before))
-        report = await import_logs(store, files, workers=workers, dry_run=dry_run)
+        report = await import_logs(store, files, workers=workers, dry_run=dry_run, restore=True)
     report.gone = 0
     return ImportedLogs(report, workers.threads, len(workers.runs))
 

@@ -21,7 +21,13 @@ from partita.store.schema import consumptions as ledger
 from partita.store.schema import messages as message_table
 from partita.store.schema import runs as run_table
 from partita.store.schema import sources as source_table
-from partita.store.sources import save_sources
+from partita.store.sources import (
+    REMOVED_STATE,
+    SESSION,
+    removed_threads,
+    restore_removed,
+    save_sources,
+)
 from partita.store.sql.transaction import Transaction, owner_of
 from partita.store.threads import rows as threads
 from partita.store.usage import record_usage
@@ -31,10 +37,7 @@ from partita.types.messages import AssistantMessage, Message, UserMessage, text_
 from partita.types.threads import Run, Thread
 
 from .rows import ThreadRows
-from .writer import ThreadCounts, compare_threads, write_threads
-
-SESSION: Final = "session:"
-"""The start of paths of sources that are a session of an agent, not a file."""
+from .writer import ThreadCounts, compare_threads, known_threads, write_threads
 
 AGENT_SESSION: Final = "agentSession"
 """In the metadata of a run: the session id of the agent."""
@@ -151,7 +154,7 @@ def _merge_imported(
     turns = _turns((message, text_of(message)) for message in stored)
     matched = _match(turns, _recorded(tx, thread_id, session_id))
     if turns and all(turn.id in matched for turn in turns):
-        threads.delete_thread(tx, session_id)
+        threads.discard_thread(tx, session_id)
         tx.run(delete(source_table).where(tx.owned(source_table), source_table.c.thread_id == session_id))
         return records
     totals = {record.run_id for record in records if record.key.startswith(f"{record.run_id}:")}
@@ -168,19 +171,50 @@ def _merge_imported(
 
 
 def write_sessions(
-    tx: Transaction, sessions: Sequence[ThreadRows], resource_id: str | None
+    tx: Transaction, sessions: Sequence[ThreadRows], resource_id: str | None, *, restore: bool = False
 ) -> list[ThreadCounts]:
-    """Write imported sessions, all or none. Turns that runs have recorded are not stored again."""
+    """Write imported sessions, all or none. Turns that runs have recorded are not stored again.
+
+    Sessions whose threads were deleted are left out, unless `restore`.
+    """
     mine = Transaction(tx.connection, owner_of(tx, resource_id), tx.now)
+    removed = _removed(mine, sessions)
+    if restore:
+        restore_removed(mine, sorted(removed))
+    else:
+        for session in sessions:
+            if session.thread.id in removed:
+                files = [_without_content(one, session) for one in session.sources]
+                save_sources(mine, files, mine.owner or "")
+        sessions = [session for session in sessions if session.thread.id not in removed]
     return write_threads(mine, merge_sessions(mine, sessions), skip_empty=True)
 
 
 def compare_sessions(
-    tx: Transaction, sessions: Sequence[ThreadRows], resource_id: str | None
+    tx: Transaction, sessions: Sequence[ThreadRows], resource_id: str | None, *, restore: bool = False
 ) -> list[ThreadCounts]:
     """What `write_sessions` would return; nothing is written."""
     mine = Transaction(tx.connection, owner_of(tx, resource_id), tx.now)
+    removed = frozenset[str]() if restore else _removed(mine, sessions)
+    sessions = [session for session in sessions if session.thread.id not in removed]
     return compare_threads(mine, merge_sessions(mine, sessions, dry_run=True), skip_empty=True)
+
+
+def _removed(tx: Transaction, sessions: Sequence[ThreadRows]) -> frozenset[str]:
+    """The threads of sessions, or of their sub-agents, that were deleted and not created again."""
+    names = {session.thread.id: session.thread.id.partition("/")[0] for session in sessions}
+    removed = removed_threads(tx, sorted({*names, *names.values()}))
+    if not removed:
+        return frozenset()
+    found = {thread_id for thread_id, parent in names.items() if not removed.isdisjoint((thread_id, parent))}
+    return frozenset(found.difference(known_threads(tx, sorted(found))))
+
+
+def _without_content(source: Source, session: ThreadRows) -> Source:
+    """A file of a deleted session. Other files, such as databases, have other sessions, too."""
+    if source.thread_id != session.thread.id:
+        return source
+    return replace(source, offset=0, hash=None, state=REMOVED_STATE)
 
 
 def merge_sessions(

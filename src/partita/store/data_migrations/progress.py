@@ -122,6 +122,24 @@ def _batch(row: Row[Any]) -> Batch:
     return Batch(row.name, batch["after"], row.position, row.updated_at, digests, failed)
 
 
+def forget_thread(tx: Transaction, owner: str, thread_id: str) -> None:
+    """Remove a deleted thread from the lists of reports, which quote its messages."""
+    query = select(data_migrations).where(data_migrations.c.report.contains(thread_id, autoescape=True))
+    for row in tx.rows(query.where(data_migrations.c.state != BATCH)):
+        report = to_text(from_text(row.report).without_thread(owner, thread_id))
+        tx.run(update(data_migrations).where(data_migrations.c.name == row.name).values(report=report))
+
+
+def forget_owner(tx: Transaction, owner: str) -> None:
+    """Remove the reports of an owner, and the threads of the owner from the lists of others."""
+    for row in tx.rows(select(data_migrations)):
+        if row.name.partition("@")[2] == owner:
+            tx.run(delete(data_migrations).where(data_migrations.c.name == row.name))
+        elif row.state != BATCH and row.report is not None:
+            report = to_text(from_text(row.report).without_thread(owner))
+            tx.run(update(data_migrations).where(data_migrations.c.name == row.name).values(report=report))
+
+
 def delete_batch(tx: Transaction, batch: Batch) -> None:
     """Delete a batch that is verified."""
     tx.run(delete(data_migrations).where(data_migrations.c.name == batch.name))

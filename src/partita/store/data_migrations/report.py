@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -48,6 +48,9 @@ class ThreadCount:
     resource_id: str | None = None
 
 
+Listed = TypeVar("Listed", MessageNote, Example, ThreadCount)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
     """How many messages were read, changed and not changed, with examples."""
@@ -86,6 +89,27 @@ class Tally:
             verified=self.verified + other.verified,
             wrong=self.wrong + other.wrong,
             faults=(*self.faults, *other.faults)[:FAILURES],
+        )
+
+    def without_thread(self, owner: str, thread_id: str | None = None) -> "Tally":
+        """The same numbers, without what is listed about a thread; without an id, about any of an owner."""
+
+        def others(listed: Sequence[Listed]) -> tuple[Listed, ...]:
+            return tuple(
+                one
+                for one in listed
+                if (one.resource_id or "") != owner or thread_id not in (None, one.thread_id)
+            )
+
+        threads = others(self.threads)
+        return replace(
+            self,
+            threads=threads,
+            elsewhere=self.elsewhere + sum(one.changed for one in self.threads if one not in threads),
+            examples=others(self.examples),
+            failures=others(self.failures),
+            losses=others(self.losses),
+            faults=others(self.faults),
         )
 
 

@@ -192,8 +192,13 @@ def store_files(path: Path) -> list[Path]:
     real = path.resolve()
     names = (f"{real.name}-wal", f"{real.name}-shm", f"{real.name}-journal")
     existing = [file for file in (real, *map(real.with_name, names)) if file.exists()]
-    copies = [file for file in real.parent.iterdir() if file.name.startswith(f"{real.name}.schema-")]
-    return existing + sorted(copies)
+    return existing + copies_of(real)
+
+
+def copies_of(path: Path) -> list[Path]:
+    """The copies of a store from before upgrades of its schema."""
+    real = path.resolve()
+    return sorted(file for file in real.parent.iterdir() if file.name.startswith(f"{real.name}.schema-"))
 
 
 def create_or_restrict(path: Path) -> None:

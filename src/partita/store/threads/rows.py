@@ -16,12 +16,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.errors import ConflictError, StoreError
 from partita.store.blobs import blobs
+from partita.store.data_migrations.progress import forget_thread
 from partita.store.encoding import encode_json
 from partita.store.schema import blob_refs, messages, run_blobs, runs, sources, thread_labels, threads
 from partita.store.search import index as search_index
 from partita.store.search.fields import NO_FIELDS, SearchEntry
+from partita.store.sources import mark_removed
 from partita.store.sql.statement import Statement
 from partita.store.sql.texts import UNSTORABLE, required, storable
 from partita.store.sql.transaction import Transaction, owner_of, require_row
@@ -291,12 +293,20 @@ def get(tx: Transaction, thread_id: str) -> Thread | None:
 def delete_thread(tx: Transaction, thread_id: str) -> bool:
     """Delete a thread with its messages and runs, and blobs that only it refers to.
 
-    Responses that it shares with other threads are counted in those from now on.
+    Responses that it shares with other threads are counted in those from now on. If it was imported from the
+    log of an agent, an import only creates it again if the log is named.
     """
-    try:
-        row = find(tx, thread_id, lock=True)
-    except NotFoundError:
+    row = find_or_none(tx, thread_id, lock=True)
+    if row is None:
         return False
+    mark_removed(tx, row)
+    discard_thread(tx, thread_id)
+    return True
+
+
+def discard_thread(tx: Transaction, thread_id: str) -> None:
+    """Delete a thread whose session is in another thread now: an import may create it again."""
+    row = find(tx, thread_id, lock=True)
     of_thread = and_(messages.c.owner == row.owner, messages.c.thread_id == row.id)
     keys = [key for (key,) in tx.rows(select(messages.c.key).where(of_thread))]
     referred = _referred_blobs(tx, row)
@@ -305,7 +315,7 @@ def delete_thread(tx: Transaction, thread_id: str) -> bool:
     tx.run(delete(threads).where(threads.c.owner == row.owner, threads.c.id == row.id))
     blobs.drop_unreferred(tx, row.owner, referred)
     choose_counted(tx, row.owner, responses)
-    return True
+    forget_thread(tx, row.owner, row.id)
 
 
 def _referred_blobs(tx: Transaction, thread: Row[Any]) -> set[str]:
