@@ -1,9 +1,11 @@
 """`partita search`."""
 
+from pathlib import Path
+
 import pytest
 
 from partita.types.json import JsonObject, loads
-from tests.cli.sample_store import BUILD, CLOCK, add_threads, fill, on_terminal, partita
+from tests.cli.sample_store import BUILD, CLOCK, add_threads, fill, new_store, on_terminal, partita
 
 
 @pytest.fixture(scope="module")
@@ -23,16 +25,18 @@ def test_hit_has_thread_message_and_snippet(store: str) -> None:
     assert (
         partita(store, "search", "linker").stdout
         == f"""\
-{BUILD}  The build is slow
+{BUILD}  1 match  The build is slow
   #2 · assistant · text · just now
     The **linker**.
 """
     )
 
 
-def test_hits_of_a_thread_are_grouped(store: str) -> None:
+def test_hits_of_a_thread_are_grouped_with_the_number_of_matches(store: str) -> None:
     shown = partita(store, "search", "clock", "test").stdout
     assert shown.count(CLOCK) == 1
+    count = len(hits(store, "clock", "test", "--per-thread", "100")) - 1  # the title is not counted
+    assert f"{CLOCK}  {count} matches  Fix the flaky clock test\n" in shown
     assert "    Fix the flaky **clock** **test**\n  #" in shown
 
 
@@ -91,3 +95,51 @@ def test_json_has_the_positions_of_matches(store: str) -> None:
 
 def test_missing_query_is_an_error(store: str) -> None:
     assert partita(store, "search").exit_code == 2
+
+
+def test_few_matches_of_each_thread_are_listed(store: str) -> None:
+    every = hits(store, "clock", "--per-thread", "100")
+    few = hits(store, "clock", "--per-thread", "1")
+    assert len(few) == 2 < len(every)  # the title and a message
+    assert {hit["threadMatches"] for hit in few} == {len(every) - 1}
+    assert len(hits(store, "clock", "--per-thread", "1", "--thread", CLOCK)) == len(every)
+
+
+QUERIES: dict[str, set[str]] = {
+    "linker OR AssertionError": {BUILD, CLOCK},
+    "tool:todowrite": {CLOCK},
+    "clock project:clock": {CLOCK},
+    "clock -project:clock": set(),
+    "lin": {BUILD},
+    "l": {BUILD, CLOCK},
+    "linker after:1h": {BUILD},
+    "linker before:1h": set(),
+}
+
+
+@pytest.mark.parametrize(("query", "threads"), QUERIES.items(), ids=QUERIES)
+def test_qualifiers_and_alternatives(store: str, query: str, threads: set[str]) -> None:
+    result = partita(store, "search", "--json", query)
+    assert {loads(line)["threadId"] for line in result.stdout.splitlines()} == threads
+    assert result.exit_code == (0 if threads else 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("", "nothing to search for"),
+        ("-clock", "nothing to search for"),
+        ("clock before:soon", "'soon' is not"),
+    ],
+)
+def test_a_query_that_is_not_valid_is_an_error(store: str, query: str, message: str) -> None:
+    result = partita(store, "search", "--", query)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"error: {message}" in result.stderr
+    assert "hint: " in result.stderr
+
+
+def test_an_empty_store_is_reported(tmp_path: Path) -> None:
+    result = partita(new_store(tmp_path / "empty.db"), "search", "clock")
+    assert result.exit_code == 1
+    assert "the store is empty; run `partita import`" in result.stderr

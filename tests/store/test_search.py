@@ -1,5 +1,6 @@
 """Search results, their order, and their owner: the same on every engine."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from hashlib import sha256
 from itertools import product
@@ -16,7 +17,7 @@ from partita.store.search.index import thread_ids_matching
 from partita.store.search.search import search
 from partita.store.sql.pages import to_cursor
 from partita.store.sql.transaction import Transaction
-from partita.store.values import SearchFilter
+from partita.store.values import SearchFilter, SearchHit
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart
 from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from tests.store.emptying import in_empty_store
@@ -65,12 +66,76 @@ QUERIES: dict[str, set[str]] = {
     '"brown fox': {"fox"},
     "brown -fox": {"hen"},
     'lazy -"lazy dog"': {"hen"},
-    "-brown": set(),
     "bro": {"fox", "hen"},
     "bro fox": set(),
     "bro* fox": {"fox"},
-    "q": set(),
+    "q": {"fox", "odd"},
+    "brown q": {"fox"},
+    "q brown": set(),
     "q*": {"fox", "odd"},
+    '"q"': set(),
+    "fox OR hen": {"fox", "hen"},
+    "lazy fox OR hen": {"fox", "hen"},
+    "fox OR hen dog": {"fox"},
+    "hen OR nowhere": {"hen"},
+    'tokyo OR "lazy dog" OR egg': {"fox", "hen"},
+    'tokyo OR "lazy dog" OR "egg"': {"fox"},
+    "fox OR hen -eggs": {"fox"},
+    "fox OR needle OR greetings": {"fox", "tools", "greetings"},
+    "tool:search_files": {"tools"},
+    "tool:SEARCH_files": {"tools"},
+    "tool:search*": {"tools"},
+    "tool:search": set(),
+    "tool:search_files needle": {"tools"},
+    "tool:search_files fox": set(),
+    "tool:search_files -needle": set(),
+    "tool:search_files -fox": {"tools"},
+    "lazy -tool:search_files": {"fox", "hen"},
+    "needle -tool:search_files": set(),
+    "tool:other OR tool:search_files": {"tools"},
+    "tool:other tool:search_files": set(),
+    "file:needle": {"tools"},
+    "file:haystack.txt": set(),
+    "file:need": {"tools"},
+    'file:"need"': set(),
+    "needle -file:flags": set(),
+    "brown -file:needle": {"fox", "hen"},
+    "file:needle OR file:nothing": {"tools"},
+    "title:greetings": {"greetings"},
+    "title:greet": {"greetings"},
+    "greetings title:everywhere": {"greetings"},
+    "brown title:everywhere": {"fox", "hen"},
+    "brown title:nowhere": set(),
+    "brown -title:everywhere": set(),
+    "brown -title:nowhere": {"fox", "hen"},
+    "greetings -title:everywhere": set(),
+    "everywhere -tool:search_files": {"greetings"},
+    "everywhere role:user": set(),
+    "brown role:user": {"fox", "hen"},
+    "brown -role:user": set(),
+    "brown role:assistant OR role:user": {"fox", "hen"},
+    "needle role:assistant": {"tools"},
+    "role:assistant": {"tools"},
+    "in:reasoning grepping": {"tools"},
+    "in:text grepping": set(),
+    "haystack in:tool-output": {"tools"},
+    "-in:title everywhere": set(),
+    "everywhere in:title OR in:text": {"greetings"},
+    "agent:a brown": {"fox", "hen"},
+    "agent:b brown": set(),
+    "agent:a OR agent:b brown": {"fox", "hen"},
+    "-agent:b brown": {"fox", "hen"},
+    "project:p role:assistant": {"tools"},
+    'project:"q" role:assistant': set(),
+    "-project:p brown": set(),
+    "before:2030-05-05 brown": {"fox", "hen"},
+    "before:2030-05-04T11:00Z brown": set(),
+    "after:2030-05-04T11:00Z brown": {"fox", "hen"},
+    "after:2030-05-04T13:00Z brown": set(),
+    "-after:2030-05-04T13:00Z brown": {"fox", "hen"},
+    "http://needle foo:bar": set(),
+    "sure:C++": {"odd"},
+    '"tool:search_files"': set(),
     '"bro"': set(),
     "lazy bro": {"fox", "hen"},
     "getUserName": {"code"},
@@ -124,17 +189,12 @@ QUERIES: dict[str, set[str]] = {
     "NEAR(": {"odd"},
     "near or not": {"odd"},
     "c++": {"odd"},
+    "c": {"odd", "coffee"},
     "100%": {"odd"},
-    "a b": {"odd"},
+    "a b": {"odd", "hen"},
+    '"a b"': {"odd"},
     "greeting": {"greetings"},
     "greetings brown": set(),
-    "": set(),
-    "   ": set(),
-    '"': set(),
-    "*": set(),
-    "()": set(),
-    "-": set(),
-    '-"-" -*': set(),
 }
 
 
@@ -260,15 +320,19 @@ BAD: dict[str, dict[str, Any]] = {
     "an invalid cursor": {"cursor": "?"},
     "a cursor of another list": {"cursor": to_cursor("a")},
     "a NUL in a filter": {"agent": "a\x00"},
+    "an empty query": {"query": " "},
+    "only exclusions": {"query": "-plum -tool:bake"},
+    "a filter alone": {"query": "", "tool": "bake"},
+    "a time that is not one": {"query": "plum before:soon"},
 }
 
 
 @each_row("arguments", BAD.values(), ids=BAD)
 async def test_invalid_arguments_are_refused(engine: Engine, arguments: dict[str, Any]) -> None:
     arguments = dict(arguments)
-    cursor = arguments.pop("cursor", None)
+    query, cursor = arguments.pop("query", "plum"), arguments.pop("cursor", None)
     with pytest.raises(StoreError):
-        await read(engine, lambda tx: search(tx, "plum", SearchFilter(**arguments), cursor=cursor))
+        await read(engine, lambda tx: search(tx, query, SearchFilter(**arguments), cursor=cursor))
 
 
 async def test_titles_come_first_and_the_better_match_before_the_worse(engine: Engine) -> None:
@@ -429,7 +493,10 @@ MATCHING: dict[str, list[tuple[str, str]]] = {
     "pie": [("", "two")],
     "plum -pie": [("", "one")],
     "cherry": [],
-    "!": [],
+    "plum OR nothing tool:bake": [("", "two")],
+    "tool:bake": [("", "two")],
+    "title:plum": [("", "one")],
+    "project:garden": [("", "two")],
 }
 
 
@@ -494,3 +561,81 @@ async def test_a_moved_output_is_shown_from_its_blob_or_by_the_name_of_its_tool(
     await write(engine, work)
     (hit,) = await read(engine, lambda tx: search(tx, "herons", SearchFilter(fields=fields)))
     assert (hit.snippet, shown(hit)) == (("herons and owls", ["herons"]) if there else ("list_birds", []))
+
+
+def fill_threads(tx: Transaction) -> None:
+    """Three threads: one with a title that matches, one with many matches, one with an owner."""
+    put_thread(tx, "titled", "Of owls")
+    put_thread(tx, "many", "Birds")
+    put_thread(tx, "owned", "Birds", owner="ann")
+    for number in range(7):
+        put_message(tx, f"owls {'and hens ' * number}", thread="many")
+    put_message(tx, "owls " * 9, thread="titled")
+    put_message(tx, "no match", thread="many")
+    put_message(tx, "owls, and much else " * 5, thread="owned", owner="ann")
+
+
+@each_row("candidates", [1000, 4])
+@in_empty_store
+async def test_hits_are_grouped_by_thread_with_the_number_of_its_messages(
+    engine: Engine, candidates: int
+) -> None:
+    """The number does not depend on how many messages are ranked."""
+    await write(engine, fill_threads)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_index, "CANDIDATES", candidates)
+        hits = (await read(engine, lambda tx: search(tx, "owls", per_thread=2))).items
+    groups = {name: [hit for hit in hits if hit.thread_id == name] for name in ("titled", "many", "owned")}
+    assert [hit.thread_id for hit in hits] == [
+        one.thread_id for group in sorted_by(hits, groups) for one in group
+    ]
+    assert [hit.field for hit in groups["titled"]] == ["title", "text"]
+    assert len(groups["many"]) == 2
+    assert {name: {hit.thread_matches for hit in group} for name, group in groups.items()} == {
+        "titled": {1},
+        "many": {7},
+        "owned": {1},
+    }
+    assert hits[0].thread_id == "titled"
+
+
+def sorted_by(hits: Sequence[SearchHit], groups: dict[str, list[SearchHit]]) -> list[list[SearchHit]]:
+    """The groups in the order in which their threads occur first."""
+    return [groups[name] for name in dict.fromkeys(hit.thread_id for hit in hits)]
+
+
+async def test_a_thread_that_only_its_title_matches_has_no_matching_messages(engine: Engine) -> None:
+    await write(engine, fill_threads)
+    (hit,) = await read(engine, lambda tx: search(tx, "birds", SearchFilter(thread_id="many"), per_thread=3))
+    assert (hit.field, hit.thread_matches) == ("title", 0)
+
+
+@each_row("size", [1, 2, 3])
+@in_empty_store
+async def test_pages_of_groups_have_every_hit_once(engine: Engine, size: int) -> None:
+    await write(engine, fill_threads)
+    whole = (await read(engine, lambda tx: search(tx, "owls", per_thread=2))).items
+    seen: list[SearchHit] = []
+    cursor: str | None = None
+    while True:
+        page = await read(
+            engine,
+            lambda tx, at=cursor: search(tx, "owls", limit=size, cursor=at, per_thread=2),  # type: ignore[misc] # bound now
+        )
+        seen.extend(page)
+        cursor = page.next
+        if cursor is None:
+            break
+        await write(
+            engine, lambda tx: put_message(tx, "owls and hens", thread="titled")
+        )  # after the first page
+    assert [(hit.thread_id, hit.seq) for hit in seen] == [(hit.thread_id, hit.seq) for hit in whole]
+
+
+async def test_a_query_without_words_lists_the_newest_messages(engine: Engine) -> None:
+    await write(engine, fill_two)
+    hits = await read(engine, lambda tx: search(tx, "after:2020-01-01"))
+    assert [hit.message_id for hit in hits] == ["m1", "a", "s"]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    (hit,) = await read(engine, lambda tx: search(tx, "tool:bake"))
+    assert (hit.field, hit.snippet.split()[0], hit.highlights) == ("tool-input", "bake", ())

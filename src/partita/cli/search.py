@@ -1,7 +1,7 @@
 """`partita search`: find messages and titles that contain all words of a query."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,9 @@ from .options import (
     until_option,
 )
 from .output import print_notice
+from .parameter_types import WholeNumber
 
 if TYPE_CHECKING:  # imported when the command runs
-    from rich.console import RenderableType
-
     from partita.store.store import Store
     from partita.store.values import SearchHit
 
@@ -36,11 +35,32 @@ ROLES = ("system", "user", "assistant", "tool")
 @click.command(
     short_help="Search messages and titles.",
     epilog="""\b
+Syntax:
+  flaky clock        both words; the last one may be incomplete
+  lamp OR light      one of them
+  "a phrase"         these words, one after the other
+  -draft -"no luck"  without this word, without this phrase
+  migrat*            words that begin so
+  tool:Bash          messages that call this tool
+  file:src/app.py    tool calls whose input contains this path
+  project:app        threads of this project: its folder, or its path
+  agent:codex        threads of this agent
+  role:user          messages of this role
+  in:title           only in this field, as with --field
+  title:clock        threads with this word in the title
+  before:2026-03-01  messages before this time, as with --until
+  after:2w           messages of the last two weeks, as with --since
+  -tool:Read         without: any qualifier can be excluded
+  project:"my app"   with spaces: any value can be quoted
+
+Without words, qualifiers list the newest messages.
+
+\b
 Examples:
-  partita search flaky clock   both words, anywhere in a message
-  partita search '"connection refused"' --field tool-output --since 1w
-  partita search 'migrate -dry*' --agent claude-code --tool Bash
-  partita search -- --dry-run  after --, words may begin with a dash
+  partita search '"connection refused"' --field tool-output
+  partita search 'migrate -dry* tool:Bash OR tool:shell' --since 1w
+  partita search file:server.py project:app
+  partita search -- --dry-run    after --, words may begin with a dash
 """,
 )
 @click.argument("query", nargs=-1, required=True)
@@ -59,6 +79,14 @@ Examples:
     multiple=True,
     help="Only in this field of a message.",
 )
+@click.option(
+    "--per-thread",
+    metavar="N",
+    type=WholeNumber(min=1),
+    default=3,
+    show_default=True,
+    help="How many messages of a thread to list. With --thread, all.",
+)
 @limit_option(20, "hits")
 @resource_option
 @json_option
@@ -71,25 +99,29 @@ def search(
     url: str | None,
     thread: str | None,
     resource: str | None,
+    per_thread: int,
     limit: int,
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """Find messages and titles that contain all words of QUERY, best matches first.
+    """Find messages and titles that contain all words of QUERY.
 
-    Syntax: "a phrase", -excluded, prefix*. Matches are highlighted: in colour, or with **asterisks** without
-    colours.
+    Threads are listed by their best match, each with the number of its messages that match and the best of
+    them. Matches are highlighted: in colour, or with **asterisks** without colours.
 
     Exit code: 0 if something was found, 1 if not.
     """
+    text = " ".join(query)
     with opened_store(url, resource) as (store, wait):
         if thread is not None:
             from .lookup import find_thread
 
             filters["thread_id"] = wait(find_thread(store, thread)).id
-        page = wait(store.search(" ".join(query), SearchFilter(**filters), limit=limit))
+        selected = SearchFilter(**filters)
+        each = per_thread if thread is None else None
+        page = wait(store.search(text, selected, limit=limit, per_thread=each))
         if not page.items:
-            print_notice("nothing found" + ("; try fewer words, or prefix*" if len(query) > 1 else ""))
+            print_notice(_suggestion(text, selected, is_empty=not wait(store.threads.count())))
             ctx.exit(1)
         if as_json:
             _print_json(page.items)
@@ -97,6 +129,18 @@ def search(
             _print(store, wait, page.items)
         if page.has_more:
             print_notice("there are more hits; increase --limit")
+
+
+def _suggestion(query: str, selected: SearchFilter, *, is_empty: bool) -> str:
+    """Return what to try after a search that found nothing."""
+    if is_empty:
+        return "the store is empty; run `partita import`"
+    ways: list[str] = []
+    if len(query.split()) > 1:
+        ways.append("words without quotes" if '"' in query else "fewer words, or one OR other")
+    if ":" in query or selected != SearchFilter():
+        ways.append("fewer conditions")
+    return f"nothing found; try {' or '.join(ways) or 'another word, or only its beginning'}"
 
 
 def _print_json(hits: Sequence["SearchHit"]) -> None:
@@ -109,25 +153,13 @@ def _print_json(hits: Sequence["SearchHit"]) -> None:
 def _print(store: "Store", wait: Wait, hits: Sequence["SearchHit"]) -> None:
     from .lookup import short_thread_ids
     from .view.console import console, show
+    from .view.listing import draw_hits
 
     ids = list(dict.fromkeys(hit.thread_id for hit in hits))
     shown = wait(short_thread_ids(store, ids)) if sys.stdout.isatty() else dict(zip(ids, ids, strict=True))
+    numbers = {thread_id: wait(store.messages.numbers(thread_id)) for thread_id in ids}
     coloured = console().color_system is not None and not console().no_color
-    show(_drawings(hits, shown, coloured=coloured))
-
-
-def _drawings(
-    hits: Sequence["SearchHit"], ids: Mapping[str, str], *, coloured: bool
-) -> "Iterator[RenderableType]":
-    from .view.listing import draw_hit
-
-    before: str | None = None
-    for hit in hits:
-        same = hit.thread_id == before
-        if before is not None and not same:
-            yield ""
-        yield draw_hit(hit, ids[hit.thread_id], now=datetime.now(UTC), coloured=coloured, same_thread=same)
-        before = hit.thread_id
+    show(draw_hits(hits, shown, numbers, now=datetime.now(UTC), coloured=coloured))
 
 
 COMMAND = search

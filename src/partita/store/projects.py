@@ -6,22 +6,11 @@ from typing import Final
 
 from sqlalchemy import ColumnElement
 
+from .sql.distinct import among, distinct_texts
 from .sql.texts import storable
 from .sql.transaction import Transaction
 
 DRIVE: Final = re.compile("[a-zA-Z]:/")
-
-# One step through the index for each project, not one for each thread.
-PROJECTS: Final = """
-WITH RECURSIVE found (project) AS (
-    SELECT min(project) FROM threads
-    UNION ALL
-    SELECT (SELECT min(project) FROM threads WHERE project > found.project) FROM found
-    WHERE found.project IS NOT NULL
-)
-SELECT project FROM found WHERE project IS NOT NULL
-"""
-AMONG: Final = {True: "{} IN (SELECT value FROM json_each(?))", False: "{} = ANY(?::text[])"}
 
 
 def is_project(project: str | None, text: str) -> bool:
@@ -56,7 +45,7 @@ def matching_projects(tx: Transaction, text: str) -> list[str]:
     storable(text, "the project")
     if text.startswith("/"):
         return [_absolute(text)]
-    return [row.project for row in tx.sql(PROJECTS) if is_project(row.project, text)]
+    return [project for project in distinct_texts(tx, "threads", "project") if is_project(project, text)]
 
 
 def matches_project(tx: Transaction, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
@@ -66,4 +55,4 @@ def matches_project(tx: Transaction, column: ColumnElement[str], text: str) -> C
 
 def project_condition(tx: Transaction, column: str, text: str) -> tuple[str, object]:
     """The same condition as SQL text, and the value of its parameter."""
-    return AMONG[tx.is_sqlite].format(column), tx.list_parameter(matching_projects(tx, text))
+    return among(tx, column), tx.list_parameter(matching_projects(tx, text))

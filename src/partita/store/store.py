@@ -106,13 +106,21 @@ class Store(StoreContext):
         return StoreMemory(self.threads, self.messages)
 
     async def search(
-        self, query: str, filter: SearchFilter | None = None, *, limit: int = 20, cursor: str | None = None
+        self,
+        query: str,
+        filter: SearchFilter | None = None,
+        *,
+        limit: int = 20,
+        cursor: str | None = None,
+        per_thread: int | None = None,
     ) -> Page[SearchHit]:
-        """A page of messages and titles that contain all words of a query, the best first.
+        """A page of messages and titles that match a query, the best first.
 
-        `"a phrase"`, `-without`, `prefix*`; the last word is also a prefix.
+        All words must be found: `word "a phrase" -without this OR that prefix* tool:Bash file:app.py
+        project:app agent:codex role:user in:title before:2026-03-01 after:1w`. The last word is also a
+        prefix. With `per_thread`, hits are grouped by thread: its title and at most so many messages.
         """
-        return await self.read(search, query, filter, limit=limit, cursor=cursor)
+        return await self.read(search, query, filter, limit=limit, cursor=cursor, per_thread=per_thread)
 
     def scoped(self, resource_id: str) -> "Store":
         """The same store for one owner: rows of others can be neither read nor written through it."""

@@ -186,12 +186,13 @@ class SearchHit(Value, kw_only=True):
     seq: int | None = None
     role: str | None = None
     resource_id: str | None = None
-    title: str | None = None  # of the thread
+    title: str | None = None  # of the thread, or else the start of its first user message
     field: SearchField
     snippet: str
     highlights: tuple[tuple[int, int], ...]  # start and end of each match in the snippet, in characters
     score: float  # higher is better; a title has 1 more than a message can have
-    created_at: Timestamp | None = None  # if it is known
+    created_at: Timestamp | None = None  # if it is known; of a title: when its thread got its last message
+    thread_matches: int = 0  # the number of messages of the thread that match
 
 
 ThreadSort: TypeAlias = Literal["time", "created", "cost", "tokens", "messages"]

@@ -258,6 +258,25 @@ async def test_hidden_messages_are_never_shown(archive: Archive) -> None:
     assert "hidden" not in await read_resource(archive, f"partita://thread/{SECRET}")
 
 
+async def test_found_messages_are_grouped_by_session(archive: Archive) -> None:
+    found = (await ask(archive, "search_sessions", query="harbour OR beacon", limit=50))["found"]
+    sessions = [one["session"] for one in found]
+    assert sessions == sorted(sessions, key=sessions.index)
+    of_long = [one for one in found if one["session"] == LONG and one.get("message")]
+    assert len(of_long) == 3 < of_long[0]["matches"]
+    every = (await ask(archive, "search_sessions", query="harbour OR beacon", session=LONG, limit=50))[
+        "found"
+    ]
+    assert len([one for one in every if one.get("message")]) == min(of_long[0]["matches"], 50)
+
+
+async def test_the_query_takes_qualifiers(archive: Archive) -> None:
+    found = (await ask(archive, "search_sessions", query="harbour project:/nowhere"))["found"]
+    assert found == []
+    excluded = (await ask(archive, "search_sessions", query="harbour -project:/nowhere"))["found"]
+    assert excluded
+
+
 async def test_a_found_message_of_another_branch_can_be_read(archive: Archive) -> None:
     (found,) = (await ask(archive, "search_sessions", query="another way", project="/srv/secret"))["found"]
     response = await ask(archive, "read_session", session=SECRET, around=found["message"])

@@ -70,11 +70,14 @@ SEARCHED = {
     'q="guide it"': ["b1"],
     "q=lighthouse -guide": ["t2", "tower"],
     "q=paint*": ["t1"],
-    "q=": [],
-    "q=%00": [],
-    "q=%ED%A0%80": [],
-    "q=%22": [],
     "q=' OR 1=1 --": [],
+    "q=lantern OR guide": ["b1", "b2"],
+    "q=lighthouse project:coast": ["t2", "tower"],
+    "q=lighthouse -project:coast": ["b1"],
+    "q=tool:SAIL": ["b3"],
+    "q=file:nothing": [],
+    "q=l": ["b1", "b2", "t2", "tower"],
+    "q=after:2026-03-02": ["b1", "b2", "b3"],
     "q=lighthouse&agent=nobody": [],
 }
 
@@ -89,8 +92,24 @@ async def test_a_hit_has_its_highlights(client: httpx.AsyncClient, conversation:
     assert [hit["snippet"][start:end] for start, end in hit["highlights"]] == ["guide"]
 
 
+async def test_hits_can_be_grouped_by_thread(client: httpx.AsyncClient, conversation: None) -> None:
+    reply = (await client.get("/api/search?q=i OR it&perThread=1")).json()
+    counts = {hit["threadId"]: hit["threadMatches"] for hit in reply["items"]}
+    assert counts == {"boat": 2, "tower": 2}
+    assert len(reply["items"]) == 2
+    flat = (await client.get("/api/search?q=i OR it")).json()["items"]
+    assert len(flat) == 4
+
+
 REFUSED = [
     "",
+    "q=",
+    "q=%00",
+    "q=%ED%A0%80",
+    "q=%22",
+    "q=-lighthouse",
+    "q=lighthouse before:soon",
+    "q=x&perThread=0",
     "q=x&limit=0",
     "q=x&limit=501",
     "q=x&cursor=x",

@@ -1,6 +1,6 @@
 """Tables of threads and runs that fit the width, single runs, and search hits."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from rich.cells import cell_len
@@ -175,17 +175,35 @@ def draw_run(run: Run, id: str) -> Text:
     return line.append("".join(f" · {text}" for text in details if text), "dim")
 
 
-def draw_hit(
-    hit: SearchHit, id: str, *, now: datetime, coloured: bool, same_thread: bool, zone: tzinfo | None = None
-) -> Group:
-    """Return a search hit: its thread unless `same_thread` is set, its message, and the snippet."""
-    title = Text().append(one_line(id), "yellow").append("  ")
-    title.append(one_line(hit.title or NO_TITLE, LONGEST_TITLE), "bold")
-    details = [f"#{hit.seq}" if hit.seq is not None else "", hit.role or "", hit.field]
-    shown = [text for text in (*details, ago(hit.created_at, now, zone)) if text]
-    source = Text("  " + " · ".join(shown), "dim")
-    snippet = Beside("    ", _snippet(hit, coloured=coloured), "")
-    return Group(source, snippet) if same_thread else Group(title, source, snippet)
+def draw_hits(
+    hits: Sequence[SearchHit],
+    ids: Mapping[str, str],
+    numbers: Mapping[str, Mapping[str, int]],
+    *,
+    now: datetime,
+    coloured: bool,
+    zone: tzinfo | None = None,
+) -> Iterator[Text | Group]:
+    """Yield search hits, those of a thread below its title. `numbers` are those of messages, by thread."""
+    before: str | None = None
+    for hit in hits:
+        if hit.thread_id != before:
+            if before is not None:
+                yield Text()
+            yield _thread_of_hits(hit, ids[hit.thread_id])
+        before = hit.thread_id
+        number = numbers[hit.thread_id].get(hit.message_id or "")
+        details = ["" if number is None else f"#{number}", hit.role or "", hit.field]
+        shown = [text for text in (*details, ago(hit.created_at, now, zone)) if text]
+        yield Group(Text(f"  {' · '.join(shown)}", "dim"), Beside("    ", _snippet(hit, coloured=coloured), ""))
+
+
+def _thread_of_hits(hit: SearchHit, id: str) -> Text:
+    count = hit.thread_matches
+    # None if only the title matches.
+    matches = f"  {count:,} match{'' if count == 1 else 'es'}" if count else ""
+    title = one_line(hit.title or NO_TITLE, LONGEST_TITLE)
+    return Text().append(one_line(id), "yellow").append(f"{matches}  ", "dim").append(title, "bold")
 
 
 def _snippet(hit: SearchHit, *, coloured: bool) -> Text:

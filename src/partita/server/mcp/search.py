@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 from msgspec import Meta
 
@@ -33,6 +33,10 @@ if TYPE_CHECKING:  # loaded with the store
     from partita.store.values import Page, SearchHit
 
 
+PER_SESSION: Final = 3
+"""The number of messages of a session that are returned if all sessions are searched."""
+
+
 class SearchArguments(Arguments, kw_only=True):
     """What to search for."""
 
@@ -40,8 +44,10 @@ class SearchArguments(Arguments, kw_only=True):
         str,
         Meta(
             min_length=1,
-            description='Words that must all occur in one message; "a phrase", -without, begin*. '
-            "Few words find more.",
+            description='Words that must all occur in one message; "a phrase", -without, this OR that, '
+            "begin*, and qualifiers: file:app.py (calls that name this file), tool:Bash, project:app, "
+            "agent:codex, role:user, title:word, in:FIELD, before:2026-03-01, after:2w; -tool:Bash excludes. "
+            "Few words find more; qualifiers alone list the newest messages.",
         ),
     ]
     agent: Agent = None
@@ -69,11 +75,12 @@ class Found(Result, kw_only=True):
     role: str | None = None
     time: str | None = None
     where: str  # title, text, reasoning, tool-input, tool-output
+    matches: int  # the number of messages of this session that match
     passage: str  # the match is between ** and **
 
 
 class SearchResult(Result, kw_only=True):
-    """What was found, the best first."""
+    """What was found, the best first: of each session its title and the best messages."""
 
     found: list[Found]
     next_cursor: str | None = None
@@ -88,7 +95,7 @@ class ShownHit(NamedTuple):
 
 
 async def search_sessions(archive: Archive, arguments: SearchArguments) -> SearchResult:
-    """Find messages and titles that contain all words of a query."""
+    """Find messages and titles that match a query."""
     store = await archive.store()
     thread_id = None if arguments.session is None else (await archive.find(arguments.session)).id
     page = await _search(archive, store, arguments, thread_id, arguments.limit)
@@ -118,6 +125,7 @@ async def _search(
         ),
         limit=limit,
         cursor=arguments.cursor,
+        per_thread=PER_SESSION if thread_id is None else None,
     )
 
 
@@ -148,6 +156,7 @@ def _found(hit: "SearchHit", message: Message | None, title: str | None, query: 
         role=hit.role,
         time=format_time(hit.created_at),
         where=hit.field,
+        matches=hit.thread_matches,
         passage=_passage(hit, message, title or "", query),
     )
 
@@ -159,7 +168,7 @@ def _passage(hit: "SearchHit", message: Message | None, title: str, query: str) 
     from partita.store.search.snippet import snippet
 
     shown = title if message is None else texts_by_field(message)[hit.field]
-    text, marks = snippet(shown, parse(query).required)
+    text, marks = snippet(shown, parse(query).terms_in(hit.field))
     for start, end in reversed(marks):
         text = f"{text[:start]}**{text[start:end]}**{text[end:]}"
     return text
@@ -192,16 +201,20 @@ def _note(found: Sequence[Found], cursor: str | None) -> str | None:
     if cursor is not None:
         return "there is more: call again with next_cursor as cursor"
     if not found:
-        return "nothing found: try fewer or other words, begin*, or fewer filters"
+        return "nothing found: try fewer or other words, this OR that, begin*, or fewer conditions"
     return None
 
 
 def _render(result: SearchResult) -> str:
     lines: list[str] = []
+    before: str | None = None
     for one in result.found:
+        if one.session != before:
+            count = f"{one.matches} matching message{'' if one.matches == 1 else 's'}"
+            lines.append(f"- {one.title or 'untitled'}\n  session {one.session}, {count}")
+        before = one.session
         place = f"message {one.message} (#{one.number}, {one.role}, {one.where})" if one.message else "title"
-        lines.append(f"- {one.title or 'untitled'} · {one.time}\n  session {one.session}, {place}")
-        lines.append(f"  {one.passage}")
+        lines.append(f"  {place} · {one.time}\n    {one.passage}")
     cursor = f'; cursor: "{result.next_cursor}"' if result.next_cursor else ""
     return result_text(lines, f"{result.note}{cursor}" if result.note else None)
 

@@ -9,6 +9,7 @@ from partita.server.responses import Listing, listing
 from partita.store.values import SEARCH_FIELDS, PartFilter, SearchFilter, SearchHit, StoredPart
 
 from .parameters import (
+    MAX_ITEMS,
     REPEATABLE,
     ROLES,
     Agent,
@@ -35,9 +36,25 @@ ThreadId = Annotated[str | None, Query(name="thread", description="Only in this 
 async def search(
     caller: ActingCaller,
     *,
-    q: Annotated[str, Query(description='Words, `"a phrase"`, `-without`, `prefix*`.')],
+    q: Annotated[
+        str,
+        Query(
+            description='Words, `"a phrase"`, `-without`, `this OR that`, `prefix*`, and qualifiers: '
+            "`tool:Bash`, `file:app.py`, `project:app`, `agent:codex`, `role:user`, `in:title`, "
+            "`title:word`, `before:2026-03-01`, `after:2w`. Each may be excluded (`-tool:Bash`) or quoted."
+        ),
+    ],
     limit: Limit = 20,
     cursor: Cursor = None,
+    per_thread: Annotated[
+        int | None,
+        Query(
+            name="perThread",
+            ge=1,
+            le=MAX_ITEMS,
+            description="Group the hits by thread: its title, and at most this many of its messages.",
+        ),
+    ] = None,
     thread_id: ThreadId = None,
     roles: Roles = None,
     tool: Tool = None,
@@ -51,7 +68,8 @@ async def search(
 ) -> Listing[SearchHit]:
     """Messages and titles with all words, the best match first. The last word also matches as a prefix.
 
-    `highlights` are the positions of the words in the `snippet`, in characters (code points).
+    Qualifiers without words list the newest messages. `threadMatches` is the number of messages of the thread
+    that match. `highlights` are the positions of the words in the `snippet`, in characters (code points).
     """
     page = await caller.store.search(
         q,
@@ -67,6 +85,7 @@ async def search(
         ),
         limit=limit,
         cursor=cursor,
+        per_thread=per_thread,
     )
     return listing(page)
 

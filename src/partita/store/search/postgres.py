@@ -12,22 +12,11 @@ from functools import cache, partial
 from typing import TypeAlias
 
 from partita.store.sql.transaction import Transaction
-from partita.store.values import SearchField, SearchFilter
+from partita.store.values import MESSAGE_FIELDS, SearchField
 
+from .conditions import NEWEST, Conditions, Key, Lookup, Match, add_bounds, add_conditions, count_in_threads
 from .fields import SearchEntry
-from .query import (
-    MAX_PHRASE,
-    NEWEST,
-    Conditions,
-    Match,
-    Phrase,
-    Query,
-    Term,
-    add_filter,
-    keys_of_thread,
-    message_fields,
-    needs_thread,
-)
+from .query import MAX_PHRASE, Phrase, Term
 from .tokens import index_text
 
 INSERT = (
@@ -65,6 +54,10 @@ MESSAGES = (
     " FROM search JOIN messages ON messages.owner = search.owner AND messages.key = search.key {threads}"
     " WHERE {conditions} ORDER BY search.key DESC LIMIT ?"
 )
+NEWEST_MESSAGES = (
+    "SELECT messages.key, messages.owner, messages.thread_id"
+    " FROM messages {threads} WHERE {conditions} ORDER BY messages.created_at DESC, messages.key DESC LIMIT ?"
+)
 TITLES = (
     "SELECT -search.key AS key, search.owner, threads.id AS thread_id, search.words"
     " FROM search JOIN threads ON threads.owner = search.owner AND threads.key = -search.key"
@@ -75,6 +68,9 @@ MATCHES = f"SELECT key, owner, thread_id, {SCORE} AS score FROM ({{matches}}) AS
 THREADS = (
     "SELECT owner, thread_id FROM ({matches}) AS found"
     " GROUP BY owner, thread_id ORDER BY max(key) DESC LIMIT ?"
+)
+CONTAINS = (
+    "EXISTS (SELECT 1 FROM search WHERE search.owner = {table}.owner AND search.key = {key} AND {conditions})"
 )
 IN_PARTS = (
     "SELECT 1 FROM search AS piece WHERE piece.owner = search.owner AND piece.key = search.key"
@@ -179,51 +175,91 @@ def _head(fields: Sequence[tuple[str, list[str]]]) -> str:
     return " ".join(entries)
 
 
-def matches(
-    tx: Transaction, query: Query, filter: SearchFilter, *, titles: bool, newest: int = NEWEST, limit: int
-) -> list[Match]:
+def matches(tx: Transaction, found: Lookup, *, newest: int = NEWEST, limit: int) -> list[Match]:
     """The newest messages, or titles, that match, with their scores."""
-    text, values = _select(tx, query, filter, titles=titles, newest=newest)
-    rank = _all_of(query.required, "", " <-> ")
+    text, values = _select(tx, found, newest=newest)
+    if not found.required:
+        return [Match(row.key, row.owner, row.thread_id, 0.0) for row in tx.sql(text, (*values, limit))]
+    rank = _all_of(found.required, "", " <-> ")
     rows = tx.sql(MATCHES.format(matches=text), (rank, rank, *values, limit))
     return [Match(row.key, row.owner, row.thread_id, row.score) for row in rows]
 
 
-def threads_of_matches(
-    tx: Transaction, query: Query, filter: SearchFilter, *, titles: bool, limit: int, within: int
-) -> list[tuple[str, str]]:
-    """Owners and ids of the threads of the newest messages, or titles, that match."""
-    text, values = _select(tx, query, filter, titles=titles, newest=NEWEST)
+def threads_of_matches(tx: Transaction, found: Lookup, *, limit: int, within: int) -> list[Key]:
+    """The threads of the newest messages, or titles, that match."""
+    text, values = _select(tx, found, newest=NEWEST)
     rows = tx.sql(THREADS.format(matches=text), (*values, within, limit))
     return [(row.owner, row.thread_id) for row in rows]
 
 
-def _select(
-    tx: Transaction, query: Query, filter: SearchFilter, *, titles: bool, newest: int
-) -> tuple[str, list[object]]:
-    fields = message_fields(filter)
-    every = titles or len(fields) == len(WEIGHTS)
-    weights = "" if every else "".join(WEIGHTS[name] for name in fields)
-    words = expression(query, weights)
-    conditions = Conditions("search.number = 0 AND search.words @@ ?::text::tsquery", words)
-    rare = _keys_of_rare_tokens(tx, words)
-    if rare is not None:
-        conditions.add("search.key = ANY(?::bigint[])", rare)
-    if titles:
-        conditions.add("search.key BETWEEN ? AND -1", -newest)
-    elif filter.thread_id is not None:
-        first, last = keys_of_thread(tx, filter.thread_id)
-        conditions.add("search.key BETWEEN ? AND ?", first, min(last, newest))
+def counts(tx: Transaction, found: Lookup, threads: Sequence[str], *, newest: int) -> dict[Key, int]:
+    """The number of messages that match in each of some threads."""
+    conditions = _title_conditions(found)
+    if found.required:
+        contents = _contents(found.required, found.excluded, _weights(found.fields))
+        _add_contains(conditions, contents, "messages", "messages.key")
     else:
-        conditions.add("search.key BETWEEN 1 AND ?", newest)
-    if tx.owner is not None:
-        conditions.add("search.owner = ?", tx.owner)
-    _add_phrases_of_long_messages(query, weights, conditions)
-    add_filter(tx, filter, conditions, titles=titles)
-    text = (TITLES if titles else MESSAGES).format(
-        threads=JOIN_THREADS if needs_thread(filter) else "", conditions=conditions
-    )
+        _add_without_words(found, conditions)
+    return count_in_threads(tx, found, conditions, threads, newest)
+
+
+def _select(tx: Transaction, found: Lookup, *, newest: int) -> tuple[str, list[object]]:
+    weights = _weights(found.fields)
+    conditions = _title_conditions(found)
+    if found.required:
+        contents = _contents(found.required, found.excluded, weights)
+        conditions.add(str(contents), *contents.values)
+        rare = _keys_of_rare_tokens(tx, expression(found.required, found.excluded, weights))
+        if rare is not None:
+            conditions.add("search.key = ANY(?::bigint[])", rare)
+        if tx.owner is not None:
+            conditions.add("search.owner = ?", tx.owner)
+        text, key = (TITLES if found.titles else MESSAGES), "search.key"
+    else:
+        _add_without_words(found, conditions)
+        text, key = NEWEST_MESSAGES, "messages.key"
+    add_bounds(tx, found, key, newest, conditions)
+    add_conditions(tx, found, conditions)
+    text = text.format(threads=JOIN_THREADS if found.needs_thread else "", conditions=conditions)
     return text, conditions.values
+
+
+def _weights(fields: Sequence[SearchField]) -> str:
+    """The weights of some fields; empty if they are all. A title is alone in its row."""
+    every = "title" in fields or len(fields) == len(MESSAGE_FIELDS)
+    return "" if every else "".join(WEIGHTS[name] for name in fields)
+
+
+def _contents(required: Sequence[Term], excluded: Sequence[Term], weights: str) -> Conditions:
+    """The conditions that an entry has all required terms and no excluded one."""
+    words = expression(required, excluded, weights)
+    conditions = Conditions("search.number = 0 AND search.words @@ ?::text::tsquery", words)
+    _add_phrases_of_long_messages(required, excluded, weights, conditions)
+    return conditions
+
+
+def _title_conditions(found: Lookup) -> Conditions:
+    """The conditions on the titles of the threads of messages."""
+    conditions = Conditions()
+    for terms, negation in ((found.in_title, ""), (found.not_in_title, "NOT ")):
+        for term in terms:
+            _add_contains(conditions, _contents((term,), (), ""), "threads", "-threads.key", negation)
+    return conditions
+
+
+def _add_without_words(found: Lookup, conditions: Conditions) -> None:
+    """Add the conditions on messages that need not contain anything."""
+    conditions.add("NOT messages.internal")
+    for term in found.excluded:
+        contents = _contents((term,), (), _weights(found.fields))
+        _add_contains(conditions, contents, "messages", "messages.key", "NOT ")
+
+
+def _add_contains(
+    conditions: Conditions, contents: Conditions, table: str, key: str, negation: str = ""
+) -> None:
+    contains = CONTAINS.format(table=table, key=key, conditions=contents)
+    conditions.add(f"{negation}{contains}", *contents.values)
 
 
 def _keys_of_rare_tokens(tx: Transaction, words: str) -> list[int] | None:
@@ -234,24 +270,26 @@ def _keys_of_rare_tokens(tx: Transaction, words: str) -> list[int] | None:
     return keys if len(keys) <= RARE else None
 
 
-def expression(query: Query, weights: str) -> str:
-    """The query in the syntax of `tsquery`. Tokens are letters and digits, so nothing needs escaping."""
-    exact = _all_of(query.required, weights, " <-> ") + _none_of(query.excluded, weights)
-    if all(term.is_single_token for term in (*query.required, *query.excluded)):
+def expression(required: Sequence[Term], excluded: Sequence[Term], weights: str) -> str:
+    """Terms in the syntax of `tsquery`. Tokens are letters and digits, so nothing needs escaping."""
+    exact = _all_of(required, weights, " <-> ") + _none_of(excluded, weights)
+    if all(term.is_single_token for term in (*required, *excluded)):
         return exact
-    single = [term for term in query.excluded if term.is_single_token]
-    loose = _all_of(query.required, weights, " & ") + _none_of(single, weights)
+    single = [term for term in excluded if term.is_single_token]
+    loose = _all_of(required, weights, " & ") + _none_of(single, weights)
     return f"(!'{LONG_MESSAGE}' & {exact}) | ('{LONG_MESSAGE}' & {loose})"
 
 
-def _add_phrases_of_long_messages(query: Query, weights: str, conditions: Conditions) -> None:
+def _add_phrases_of_long_messages(
+    required: Sequence[Term], excluded: Sequence[Term], weights: str, conditions: Conditions
+) -> None:
     """Row 0 of a long message has no phrases: they are searched in its other rows."""
-    required = [_term(term, weights, " <-> ") for term in query.required if not term.is_single_token]
-    excluded = [_term(term, weights, " <-> ") for term in query.excluded if not term.is_single_token]
-    if required or excluded:
-        checks = [f"EXISTS ({IN_PARTS})"] * len(required) + [f"NOT EXISTS ({IN_PARTS})"] * len(excluded)
+    found = [_term(term, weights, " <-> ") for term in required if not term.is_single_token]
+    absent = [_term(term, weights, " <-> ") for term in excluded if not term.is_single_token]
+    if found or absent:
+        checks = [f"EXISTS ({IN_PARTS})"] * len(found) + [f"NOT EXISTS ({IN_PARTS})"] * len(absent)
         is_long = f"search.words @@ '''{LONG_MESSAGE}'''::tsquery"
-        conditions.add(f"(NOT {is_long} OR ({' AND '.join(checks)}))", *required, *excluded)
+        conditions.add(f"(NOT {is_long} OR ({' AND '.join(checks)}))", *found, *absent)
 
 
 def _all_of(terms: Sequence[Term], weights: str, between: str) -> str:
@@ -263,6 +301,8 @@ def _none_of(terms: Sequence[Term], weights: str) -> str:
 
 
 def _term(term: Term, weights: str, between: str) -> str:
+    if term.field is not None:
+        weights = _weights((term.field,))
     return f"({' | '.join(_phrase(phrase, weights, between) for phrase in term.phrases)})"
 
 

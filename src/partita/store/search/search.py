@@ -3,21 +3,25 @@
 The same tokens are found on every engine; the score is the engine's own.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
 from sqlalchemy import Row, Select, Table, select
 
 from partita.store.messages.rows import read_messages
 from partita.store.schema import messages, threads
 from partita.store.sql.pages import from_cursor, page_size, to_cursor
 from partita.store.sql.transaction import Transaction, batched
+from partita.store.threads.lists import with_display_titles
 from partita.store.values import Page, SearchField, SearchFilter, SearchHit
 from partita.types.messages import Message
+from partita.types.threads import Thread
 
+from .conditions import NEWEST, Key, Match, shown_fields
 from .fields import texts_by_field
-from .index import ranked
-from .query import NEWEST, Match, Query, message_fields, parse
+from .index import counted, ranked
+from .query import Query, parse, with_filter
 from .snippet import NO_PASSAGE, best_passage, composed, draw, snippet
 
 
@@ -28,20 +32,25 @@ def search(
     *,
     limit: int = 20,
     cursor: str | None = None,
+    per_thread: int | None = None,
 ) -> Page[SearchHit]:
-    """A page of messages and titles that contain all words of a query, the best first.
+    """A page of messages and titles that match a query, the best first.
 
-    `"a phrase"`, `-without`, `prefix*`; the last word is also a prefix.
+    With `per_thread`, the hits of a thread follow each other: its title, and at most so many of its messages.
+    Every hit has the number of messages of its thread that match.
     """
-    limit, selected = page_size(limit), filter or SearchFilter()
+    limit = page_size(limit)
     offset, newest, newest_thread = _position(cursor)
-    parsed = parse(query)
-    if not parsed.required:
-        return Page(())
-    titles = ranked(tx, parsed, selected, titles=True, newest=newest_thread)
-    found = ranked(tx, parsed, selected, titles=False, newest=newest)
+    parsed = with_filter(parse(query), filter or SearchFilter())
+    titles = ranked(tx, parsed, titles=True, newest=newest_thread)
+    found = ranked(tx, parsed, titles=False, newest=newest)
     matches = [*((True, match) for match in titles), *((False, match) for match in found)]
-    hits = _hits(tx, matches[offset : offset + limit], parsed, selected)
+    if per_thread is not None:
+        matches = _by_thread(matches, per_thread)
+    shown = matches[offset : offset + limit]
+    ids = sorted({match.thread_id for _, match in shown})
+    counts = counted(tx, parsed, found, ids, newest=newest)
+    hits = _hits(tx, shown, parsed, counts)
     if offset + limit >= len(matches):
         return Page(hits)
     # Later pages are of what was there for the first one.
@@ -56,8 +65,24 @@ def _position(cursor: str | None) -> tuple[int, ...]:
     return tuple(min(max(number, 0), NEWEST) for number in numbers)
 
 
+Found: TypeAlias = tuple[bool, Match]
+"""Whether it is a title, and the match."""
+
+
+def _by_thread(matches: Sequence[Found], per_thread: int) -> list[Found]:
+    """Matches grouped by thread, in the order of the best match of each: its title and its best messages."""
+    groups: dict[Key, list[Found]] = {}
+    for is_title, match in matches:
+        groups.setdefault((match.owner, match.thread_id), []).append((is_title, match))
+    return [
+        one
+        for group in groups.values()
+        for one in group[: per_thread + group[0][0]]  # a title is first
+    ]
+
+
 def _hits(
-    tx: Transaction, matches: Sequence[tuple[bool, Match]], query: Query, filter: SearchFilter
+    tx: Transaction, matches: Sequence[Found], query: Query, counts: Mapping[Key, int]
 ) -> tuple[SearchHit, ...]:
     titles = _rows(tx, select(threads), threads, [match.key for is_title, match in matches if is_title])
     # Not a join: without statistics of the tables, a server would start with the threads.
@@ -66,11 +91,17 @@ def _hits(
     )
     with_title = select(messages, title.scalar_subquery().label("thread_title"))
     found = _rows(tx, with_title, messages, [match.key for is_title, match in matches if not is_title])
-    return tuple(
-        _title_hit(titles[match.key], match, query)
+    hits = [
+        _title_hit(titles[match.key], match, query, counts)
         if is_title
-        else _message_hit(tx, found[match.key], match, query, filter)
+        else _message_hit(tx, found[match.key], match, query, counts)
         for is_title, match in matches
+    ]
+    untitled = {(hit.resource_id, hit.thread_id) for hit in hits if not hit.title}
+    shown = with_display_titles(tx, [Thread(id=one, resource_id=owner) for owner, one in untitled])
+    names = {(thread.resource_id, thread.id): thread.title for thread in shown}
+    return tuple(
+        hit if hit.title else replace(hit, title=names[hit.resource_id, hit.thread_id]) for hit in hits
     )
 
 
@@ -79,8 +110,8 @@ def _rows(tx: Transaction, query: Select[Any], table: Table, keys: Sequence[int]
     return {row.key: row for batch in batched(keys) for row in tx.rows(owned.where(table.c.key.in_(batch)))}
 
 
-def _title_hit(thread: Row[Any], match: Match, query: Query) -> SearchHit:
-    text, highlights = snippet(thread.title or "", query.required)
+def _title_hit(thread: Row[Any], match: Match, query: Query, counts: Mapping[Key, int]) -> SearchHit:
+    text, highlights = snippet(thread.title or "", query.terms_in("title"))
     return SearchHit(
         thread_id=thread.id,
         resource_id=thread.owner or None,
@@ -89,14 +120,15 @@ def _title_hit(thread: Row[Any], match: Match, query: Query) -> SearchHit:
         snippet=text,
         highlights=highlights,
         score=1.0 + match.score,
-        created_at=thread.created_at,
+        created_at=thread.updated_at,
+        thread_matches=counts.get((thread.owner, thread.id), 0),
     )
 
 
 def _message_hit(
-    tx: Transaction, row: Row[Any], match: Match, query: Query, filter: SearchFilter
+    tx: Transaction, row: Row[Any], match: Match, query: Query, counts: Mapping[Key, int]
 ) -> SearchHit:
-    best = _best_field(tx, row, query, filter)
+    best = _best_field(tx, row, query)
     return SearchHit(
         thread_id=row.thread_id,
         message_id=row.id,
@@ -109,6 +141,7 @@ def _message_hit(
         highlights=best.highlights,
         score=match.score,
         created_at=row.created_at,
+        thread_matches=counts.get((row.owner, row.thread_id), 0),
     )
 
 
@@ -120,20 +153,20 @@ class _FieldSnippet(NamedTuple):
     highlights: tuple[tuple[int, int], ...]
 
 
-def _best_field(tx: Transaction, row: Row[Any], query: Query, filter: SearchFilter) -> _FieldSnippet:
+def _best_field(tx: Transaction, row: Row[Any], query: Query) -> _FieldSnippet:
     """The field that best shows why a message was found. Blobs are only read if nothing else shows it."""
     (message,) = read_messages(tx, [row], "reference")
-    best = _best_of(message, query, filter)
+    best = _best_of(message, query)
     if best.highlights or row.blobs is None:
         return best
     (whole,) = read_messages(tx, [row], "inline")
-    return _best_of(whole, query, filter)
+    return _best_of(whole, query)
 
 
-def _best_of(message: Message, query: Query, filter: SearchFilter) -> _FieldSnippet:
+def _best_of(message: Message, query: Query) -> _FieldSnippet:
     texts = {name: composed(text) for name, text in texts_by_field(message).items()}
-    names = message_fields(filter)
-    passages = {name: best_passage(texts[name], query.required) for name in names}
+    names = shown_fields(query)
+    passages = {name: best_passage(texts[name], query.terms_in(name)) for name in names}
     best = max(names, key=lambda name: (passages[name].terms, bool(texts[name])))
     text, highlights = draw(texts[best], passages[best])
     # The output of a call whose blob is missing has no text: the name of its tool is shown instead.

@@ -8,21 +8,11 @@ from functools import partial
 from hashlib import blake2b
 
 from partita.store.sql.transaction import Transaction
-from partita.store.values import SearchField, SearchFilter
+from partita.store.values import MESSAGE_FIELDS, SearchField
 
+from .conditions import NEWEST, Conditions, Key, Lookup, Match, add_bounds, add_conditions, count_in_threads
 from .fields import IndexedFields, SearchEntry, index_fields
-from .query import (
-    NEWEST,
-    Conditions,
-    Match,
-    Phrase,
-    Query,
-    Term,
-    add_filter,
-    keys_of_thread,
-    message_fields,
-    needs_thread,
-)
+from .query import Phrase, Term
 from .tokens import index_text
 
 INSERT = (
@@ -32,6 +22,7 @@ INSERT = (
 DELETE = "DELETE FROM search WHERE rowid = ? AND owner = ?"
 
 COLUMNS: dict[SearchField, str] = {
+    "title": "title",
     "text": "text",
     "reasoning": "reasoning",
     "tool-input": "tool_input",
@@ -44,6 +35,10 @@ MESSAGES = (
     " FROM search CROSS JOIN messages ON messages.key = search.rowid {threads}"
     " WHERE {conditions} ORDER BY search.rowid DESC LIMIT ?"
 )
+NEWEST_MESSAGES = (
+    "SELECT messages.key AS key, messages.owner AS owner, messages.thread_id AS thread_id, 0.0 AS score"
+    " FROM messages {threads} WHERE {conditions} ORDER BY messages.created_at DESC, messages.key DESC LIMIT ?"
+)
 TITLES = (
     "SELECT -search.rowid AS key, threads.owner AS owner, threads.id AS thread_id, {score} AS score"
     " FROM search CROSS JOIN threads ON threads.key = -search.rowid"
@@ -51,6 +46,7 @@ TITLES = (
 )
 JOIN_THREADS = "CROSS JOIN threads ON threads.owner = messages.owner AND threads.id = messages.thread_id"
 THREADS = "SELECT owner, thread_id FROM ({matches}) GROUP BY owner, thread_id ORDER BY max(key) DESC LIMIT ?"
+CONTAINS = "{key} IN (SELECT rowid FROM search WHERE search MATCH ?)"
 BM25 = "-bm25(search, 0.0, 4.0, 4.0, 1.6, 1.0, 0.8)"  # in the order of the columns
 
 
@@ -81,55 +77,80 @@ def owner_token(owner: str) -> str:
     return "\ue000" + blake2b(owner.encode(), digest_size=8).hexdigest()
 
 
-def matches(
-    tx: Transaction, query: Query, filter: SearchFilter, *, titles: bool, newest: int = NEWEST, limit: int
-) -> list[Match]:
+def matches(tx: Transaction, found: Lookup, *, newest: int = NEWEST, limit: int) -> list[Match]:
     """The newest messages, or titles, that match, with their scores."""
-    text, values = _select(tx, query, filter, titles=titles, newest=newest, score=BM25)
+    text, values = _select(tx, found, newest=newest, score=BM25)
     rows = tx.sql(text, (*values, limit))
     return [Match(row.key, row.owner, row.thread_id, row.score / (1.0 + row.score)) for row in rows]
 
 
-def threads_of_matches(
-    tx: Transaction, query: Query, filter: SearchFilter, *, titles: bool, limit: int, within: int
-) -> list[tuple[str, str]]:
-    """Owners and ids of the threads of the newest messages, or titles, that match."""
-    text, values = _select(tx, query, filter, titles=titles, newest=NEWEST, score="0")
+def threads_of_matches(tx: Transaction, found: Lookup, *, limit: int, within: int) -> list[Key]:
+    """The threads of the newest messages, or titles, that match."""
+    text, values = _select(tx, found, newest=NEWEST, score="0")
     rows = tx.sql(THREADS.format(matches=text), (*values, within, limit))
     return [(row.owner, row.thread_id) for row in rows]
 
 
-def _select(
-    tx: Transaction, query: Query, filter: SearchFilter, *, titles: bool, newest: int, score: str
-) -> tuple[str, list[object]]:
-    columns = ("title",) if titles else tuple(COLUMNS[name] for name in message_fields(filter))
-    conditions = Conditions("search MATCH ?", expression(query, columns, tx.owner))
-    if titles:
-        conditions.add("search.rowid BETWEEN ? AND -1", -newest)
-    elif filter.thread_id is not None:
-        first, last = keys_of_thread(tx, filter.thread_id)
-        conditions.add("search.rowid BETWEEN ? AND ?", first, min(last, newest))
+def counts(tx: Transaction, found: Lookup, threads: Sequence[str], *, newest: int) -> dict[Key, int]:
+    """The number of messages that match in each of some threads."""
+    conditions = _title_conditions(found)
+    if found.required:
+        # The + keeps SQLite from starting with the matches, which are many.
+        conditions.add(CONTAINS.format(key="+messages.key"), expression(found, tx.owner))
     else:
-        conditions.add("search.rowid BETWEEN 1 AND ?", newest)
-    add_filter(tx, filter, conditions, titles=titles)
-    text = (TITLES if titles else MESSAGES).format(
-        score=score, threads=JOIN_THREADS if needs_thread(filter) else "", conditions=conditions
-    )
+        _add_without_words(found, conditions)
+    return count_in_threads(tx, found, conditions, threads, newest)
+
+
+def _select(tx: Transaction, found: Lookup, *, newest: int, score: str) -> tuple[str, list[object]]:
+    conditions = _title_conditions(found)
+    if found.required:
+        conditions.add("search MATCH ?", expression(found, tx.owner))
+        text, key = (TITLES if found.titles else MESSAGES), "search.rowid"
+    else:
+        _add_without_words(found, conditions)
+        text, key = NEWEST_MESSAGES, "messages.key"
+    add_bounds(tx, found, key, newest, conditions)
+    add_conditions(tx, found, conditions)
+    text = text.format(score=score, threads=JOIN_THREADS if found.needs_thread else "", conditions=conditions)
     return text, conditions.values
 
 
-def expression(query: Query, columns: Sequence[str], owner: str | None) -> str:
-    """The query in the syntax of FTS5. Tokens are letters and digits, so nothing needs escaping."""
-    text = " AND ".join(map(_term, query.required))
-    if query.excluded:
-        text = f"({text}) NOT ({' OR '.join(map(_term, query.excluded))})"
-    if len(columns) < len(COLUMNS):
-        text = f"{{{' '.join(columns)}}} : ({text})"
+def _title_conditions(found: Lookup) -> Conditions:
+    """The conditions on the titles of the threads of messages."""
+    conditions = Conditions()
+    for terms, negation in ((found.in_title, ""), (found.not_in_title, "NOT ")):
+        for term in terms:
+            contains = CONTAINS.format(key="-threads.key")
+            conditions.add(f"{negation}{contains}", _term(term, found.fields))
+    return conditions
+
+
+def _add_without_words(found: Lookup, conditions: Conditions) -> None:
+    """Add the conditions on messages that need not contain anything."""
+    conditions.add("NOT messages.internal")
+    if found.excluded:
+        contains = CONTAINS.format(key="messages.key")
+        conditions.add(f"NOT {contains}", _any_of(found.excluded, found.fields))
+
+
+def expression(found: Lookup, owner: str | None) -> str:
+    """The terms in the syntax of FTS5. Tokens are letters and digits, so nothing needs escaping."""
+    text = " AND ".join(_term(term, found.fields) for term in found.required)
+    if found.excluded:
+        text = f"({text}) NOT ({_any_of(found.excluded, found.fields)})"
     return text if owner is None else f'owner : "{owner_token(owner)}" AND ({text})'
 
 
-def _term(term: Term) -> str:
-    return f"({' OR '.join(map(_phrase, term.phrases))})"
+def _any_of(terms: Sequence[Term], fields: Sequence[SearchField]) -> str:
+    return " OR ".join(_term(term, fields) for term in terms)
+
+
+def _term(term: Term, fields: Sequence[SearchField]) -> str:
+    text = f"({' OR '.join(map(_phrase, term.phrases))})"
+    names = fields if term.field is None else (term.field,)
+    every = len(names) == len(MESSAGE_FIELDS)  # a message has no title
+    return text if every else f"{{{' '.join(COLUMNS[name] for name in names)}}} : {text}"
 
 
 def _phrase(phrase: Phrase) -> str:
