@@ -59,6 +59,15 @@ async def test_every_list_takes_the_name_that_lists_show(store: Store, text: str
     assert (total.messages, total.tool_calls) == (1, 1)
 
 
+async def test_a_project_with_exactly_this_name_is_the_only_one(store: Store) -> None:
+    for number, project in enumerate(("app", "/home/me/app")):
+        await store.threads.create(f"t{number}", project=project)
+    assert [thread.id for thread in await store.threads.list(ThreadFilter(project="app"))] == ["t0"]
+    assert (await store.threads.facets(ThreadFilter(project="app"))).threads == 1
+    both = await store.threads.list(ThreadFilter(project="App"))
+    assert {thread.id for thread in both} == {"t0", "t1"}
+
+
 async def _fill(store: Store) -> None:
     projects = {"wanted": "/home/me/app", "other": "/home/me/application", "none": None}
     for thread_id, project in projects.items():

@@ -41,11 +41,12 @@ def _folders(path: str) -> str:
 
 
 def matching_projects(tx: Transaction, text: str) -> list[str]:
-    """The projects of stored threads that a text names."""
+    """The projects of stored threads that a text names: the one with exactly this name, if there is one."""
     storable(text, "the project")
     if text.startswith("/"):
         return [_absolute(text)]
-    return [project for project in distinct_texts(tx, "threads", "project") if is_project(project, text)]
+    known = distinct_texts(tx, "threads", "project")
+    return [text] if text in known else [project for project in known if is_project(project, text)]
 
 
 def matches_project(tx: Transaction, column: ColumnElement[str], text: str) -> ColumnElement[bool]:

@@ -195,7 +195,9 @@ def draw_hits(
         number = numbers[hit.thread_id].get(hit.message_id or "")
         details = ["" if number is None else f"#{number}", hit.role or "", hit.field]
         shown = [text for text in (*details, ago(hit.created_at, now, zone)) if text]
-        yield Group(Text(f"  {' · '.join(shown)}", "dim"), Beside("    ", _snippet(hit, coloured=coloured), ""))
+        yield Group(
+            Text(f"  {' · '.join(shown)}", "dim"), Beside("    ", _snippet(hit, coloured=coloured), "")
+        )
 
 
 def _thread_of_hits(hit: SearchHit, id: str) -> Text:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, select, true
 
-from partita.store.projects import is_project
+from partita.store.projects import matching_projects
 from partita.store.schema import is_before, threads
 from partita.store.sql.transaction import Transaction
 from partita.store.values import ThreadFilter
@@ -96,7 +96,7 @@ _Test = Callable[[_Group], bool]
 def thread_facets(tx: Transaction, filter: ThreadFilter | None = None) -> Facets:
     """The number of threads by agent, project, model, tool and time, for a filter."""
     selected = filter or ThreadFilter()
-    tests = _tests(selected)
+    tests = _tests(tx, selected)
     groups, complete = _groups(tx, selected)
     newest = _newest(tx, selected)
     for_models = newest if selected.model is None else _newest(tx, replace(selected, model=None))
@@ -115,13 +115,14 @@ def thread_facets(tx: Transaction, filter: ThreadFilter | None = None) -> Facets
     )
 
 
-def _tests(filter: ThreadFilter) -> dict[str, _Test]:
+def _tests(tx: Transaction, filter: ThreadFilter) -> dict[str, _Test]:
     """The conditions on the values of a group, by the facet that leaves each out."""
     tests: dict[str, _Test] = {}
     if filter.agent is not None:
         tests["agent"] = lambda one: one.agent == filter.agent
-    if (named := filter.project) is not None:
-        tests["project"] = lambda one: is_project(one.project, named)
+    if filter.project is not None:
+        named = matching_projects(tx, filter.project)
+        tests["project"] = lambda one: one.project in named
     if filter.has_errors is not None:
         tests["errors"] = lambda one: one.errors is filter.has_errors
     if filter.pinned is not None:
