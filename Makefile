@@ -11,7 +11,7 @@ PYTEST := MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1000000 MALLOC_TRIM_THRESHOL
 
 # pnpm installs with a third of the CPU time that npm takes.
 PNPM := npm exec --yes --loglevel=error --no-update-notifier pnpm@10 -- install --frozen-lockfile --loglevel error
-# `make run` installs what the page is built with, the tests also what it is tested with.
+# `make run` installs what the web UI is built with, the tests also what it is tested with.
 WEB := web/node_modules/.test
 CLIENTS := tests/server/third_party
 PAGE := src/partita/server/page/built/index.html
@@ -29,31 +29,31 @@ export TIMEFORMAT = %R s, CPU %U + %S s
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-run: ## Open the page, with your agents' sessions or a demo
+run: ## Open the web UI with the sessions of your coding agents, or with demo data
 	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; then \
 	  $(MAKE) --no-print-directory -j2 .venv/run $(PAGE) WEB=web/node_modules/.run && exec $(BIN)/partita serve --open; \
 	else \
-	  echo "The page needs Node 20 or newer, which is not installed here: only the API is served."; \
-	  echo "Install Node (https://nodejs.org) and start make run again for the page."; \
+	  echo "The web UI needs Node 20 or newer, which is not installed: only the API is served."; \
+	  echo "Install Node (https://nodejs.org) and run make run again for the web UI."; \
 	  $(MAKE) --no-print-directory .venv/run && exec $(BIN)/partita serve; \
 	fi
 
-setup: ## Install what the tests need, and build the page
+setup: ## Install what the tests need, and build the web UI
 	@$(MAKE) --no-print-directory -j2 $(PAGE) .venv/test tests/node_modules/.installed chromium
 
-web: $(PAGE) ## Build the page
+web: $(PAGE) ## Build the web UI
 
 test: ## Run all checks and tests, as CI does
 	@echo "Setting up" && time $(MAKE) --no-print-directory setup
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory -j2 beside tested
 
-check: .venv/test ## Lint, types and the tests that the changed files affect (since HEAD, or BASE=…), in a minute
+check: .venv/test ## Run the linter, the type checker and the tests affected by changes (since HEAD, or BASE=…)
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory pyrefly
 	@time $(BIN)/python -m tests.affected $(BASE)
 
-full: setup .venv/full clients ## Everything, everywhere: every row on every engine and release, 200 examples a property, all three type checkers
+full: setup .venv/full clients ## Run all tests with every engine and release, 200 examples per property, and three type checkers
 	@$(MAKE) --no-print-directory lint types page
 	PARTITA_FULL=1 HYPOTHESIS_PROFILE=more $(PYTEST) --timeout 3600
 	@$(MAKE) --no-print-directory browser
@@ -61,21 +61,21 @@ full: setup .venv/full clients ## Everything, everywhere: every row on every eng
 tested:
 	@time $(PYTEST) --durations 15
 
-beside: # one after the other: at once they would keep the tests waiting
+beside: # in sequence, so that they do not slow down the tests
 	@$(MAKE) --no-print-directory browser
 	@$(MAKE) --no-print-directory page
 	@$(MAKE) --no-print-directory pyrefly
 
-page: $(WEB) ## Check the page and run its tests that need no browser
+page: $(WEB) ## Check the web UI and run its unit tests
 	@cd web && time (npx biome ci . && npx tsc --noEmit && npx vitest run --project unit)
 
-browser: setup ## Run the tests of the page in a real browser, on a real server
+browser: setup ## Run the tests of the web UI in a real browser with a real server
 	@cd web && time npx vitest run --project e2e
 
 chromium: $(WEB)
 	@node web/e2e/setup/chromium.mjs
 
-lint: .venv/test ## Check the form of the code
+lint: .venv/test ## Check format and style of the Python code
 	@time ($(BIN)/ruff format --check . && $(BIN)/ruff check .)
 
 types: setup ## Check the types with pyrefly, mypy and pyright
@@ -99,19 +99,19 @@ unit: setup ## Run the Python tests
 walk: setup ## Follow the README and the guides in a fresh clone, with an empty home
 	$(BIN)/python -m docs.walk
 
-losses: setup ## Change every leaf of every recording in turn: the output or the losses must change
+losses: setup ## Test that no change of a single value in any recording goes unnoticed
 	PARTITA_FULL=1 $(BIN)/python -m pytest --workers 2 --timeout 7200 tests/formats/laws/test_laws.py
 
-conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
+conformance: setup ## Compare with the real ai packages, 3,000 examples per test
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests/conformance
 
-chaos: setup ## Kill and interrupt writers hundreds of times, and check that nothing acknowledged is lost
+chaos: setup ## Kill writers hundreds of times, and check that no acknowledged data is lost
 	PARTITA_CHAOS=300 $(BIN)/python -m pytest --workers 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/processes tests/terminal/test_interrupting.py
 
-fuzz: setup ## Send the server random requests, with its own description of them and against it
+fuzz: setup ## Send random requests to the server, valid and invalid by its OpenAPI description
 	PARTITA_FUZZ=100 $(BIN)/python -m pytest --workers 2 --timeout 3600 tests/server/security
 
-bench: setup ## Measure ourselves beside the real ai package, and the page in a browser
+bench: setup ## Run the benchmarks, beside the real ai package, and of the web UI in a browser
 	$(BIN)/python -m benchmarks
 	cd web && npx vitest run --project bench
 
@@ -141,11 +141,11 @@ format: .venv/test ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-clean: ## Remove everything that setup made
+clean: ## Remove everything that setup created
 	rm -rf .venv tests/node_modules tests/pyright/node_modules web/node_modules src/partita/server/page/built \
 	  $(CLIENTS)/node_modules $(CLIENTS)/.venv
 
-# uv installs in seconds what takes pip minutes. It does not read pip's configuration: where it cannot get the packages, pip is asked.
+# uv is much faster than pip, but does not read the configuration of pip: pip is used if uv cannot get the packages.
 INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '$(1)' \
 	  || $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '$(1)') \
 	  || $(PYTHON_FAILED)
@@ -154,9 +154,9 @@ PYTHON_FAILED = (echo "The Python packages could not be installed: read the erro
 
 .venv/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-	  || (echo "Partita needs Python 3.11 or newer. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1)
+	  || (echo "Partita needs Python 3.11 or newer. Set it: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1)
 	@echo "Setting up: Python packages, into .venv"
-	@$(PYTHON) -m venv .venv || (echo "Python cannot make a virtual environment: install its venv package (Debian: apt install python3-venv)"; exit 1)
+	@$(PYTHON) -m venv .venv || (echo "Python cannot create a virtual environment: install its venv package (Debian: apt install python3-venv)"; exit 1)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv || echo "uv could not be installed; pip is used, which takes longer"
 	@touch $@
 
@@ -172,7 +172,7 @@ PYTHON_FAILED = (echo "The Python packages could not be installed: read the erro
 	@$(call INSTALL,.[full])
 	@touch .venv/run .venv/test $@
 
-# A Python client needs other releases of packages than ours, so it has an environment of its own.
+# Some Python clients need other versions of packages than the tests, so they have their own environment.
 $(CLIENTS)/.venv/installed: $(CLIENTS)/requirements.txt | .venv/full
 	@echo "Setting up: Python clients, into $(CLIENTS)/.venv"
 	@$(BIN)/python -m venv $(CLIENTS)/.venv
@@ -181,19 +181,19 @@ $(CLIENTS)/.venv/installed: $(CLIENTS)/requirements.txt | .venv/full
 	@touch $@
 
 $(PAGE): $(WEB) $(PAGE_SOURCES)
-	@echo "Setting up: building the page"
-	@cd web && npm run --silent build || (echo "The page could not be built: read the error above. make clean removes what is broken."; exit 1)
+	@echo "Setting up: building the web UI"
+	@cd web && npm run --silent build || (echo "The web UI could not be built: read the error above. make clean removes a broken installation."; exit 1)
 	@touch $@
 
 NPM_FAILED = (echo "The npm packages could not be installed: read the error above. Is the npm registry reachable?"; exit 1)
 
 web/node_modules/.run: web/package.json web/pnpm-lock.yaml
-	@echo "Setting up: npm packages of the page, into web/node_modules"
+	@echo "Setting up: npm packages of the web UI, into web/node_modules"
 	@cd web && $(PNPM) --prod || $(NPM_FAILED)
 	@touch $@
 
 web/node_modules/.test: web/package.json web/pnpm-lock.yaml
-	@echo "Setting up: npm packages of the page and its tests, into web/node_modules"
+	@echo "Setting up: npm packages of the web UI and its tests, into web/node_modules"
 	@cd web && $(PNPM) || $(NPM_FAILED)
 	@touch web/node_modules/.run $@
 

@@ -102,6 +102,15 @@ def test_every_module_belongs_to_a_layer() -> None:
     assert [name for name in MODULES if layer_of(name) not in RANK] == []
 
 
+def test_the_design_and_contributing_pages_show_the_layers() -> None:
+    modules = {layer for layer in LAYERS if (ROOT / f"{layer}.py").exists()} - {"errors"}
+    shown = [layer for layer in LAYERS if layer not in modules]
+    for page in ("docs/design.md", "CONTRIBUTING.md"):
+        text = (ROOT.parent.parent / page).read_text("utf-8")
+        (chain,) = [line for line in text.splitlines() if line.startswith("errors ← ")]
+        assert chain.replace(", ", " ← ").split(" ← ") == shown
+
+
 def test_imports_point_to_lower_layers() -> None:
     against = {name: violations(path.read_text(), name) for name, path in MODULES.items()}
     assert {name: found for name, found in against.items() if found} == {}

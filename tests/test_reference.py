@@ -7,9 +7,11 @@ from pathlib import Path
 import httpx
 
 from docs.generator.curl import SERVER, curl
+from docs.generator.errors_page import FIXES
 from docs.generator.http_page import openapi, operations
 from docs.generator.pages import PAGES, format_navigation
 from docs.generator.python_page import MODULES
+from docs.generator.raised_errors import raised_errors
 from partita.server.app import asgi
 from partita.types.json import JsonObject
 from tests.docs.test_links import broken_links, page_text
@@ -37,7 +39,22 @@ def test_the_navigation_has_every_page_once() -> None:
     listed = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", navigation, re.MULTILINE)
     listed += re.findall(r"'([^']+\.md)'", str(format_navigation()))
     pages = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
-    assert sorted(listed) == sorted([*pages, *PAGES, "changes.md", "contributing.md"])
+    assert sorted(listed) == sorted([*pages, *PAGES, "changes.md", "contributing.md", "policy.md"])
+
+
+def test_every_error_has_a_cause_and_a_fix_with_an_anchor() -> None:
+    page = page_text("reference/errors.md")
+    assert "see the hint" not in page
+    assert '<a id="configerror-there-is-no-setting"></a>there is no setting' in page
+    anchors = re.findall(r'<a id="([^"]+)"', page)
+    assert len(anchors) == len({*anchors}) > 400
+    hints = {" ".join(one.what.split()) for one in raised_errors()}
+    assert {*FIXES} <= hints, "every fix belongs to an error"
+
+
+def test_the_reference_of_the_command_line_has_defaults_that_are_determined_at_run_time() -> None:
+    page = page_text("reference/cli.md")
+    assert "| `--redact`, `--no-redact` | Replace secrets with placeholders. | `--redact` |" in page
 
 
 FILES = {

@@ -1,6 +1,7 @@
 """`reference/cli.md`: every command of `partita`, from its help."""
 
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby
@@ -28,6 +29,9 @@ EXIT_CODES = (
     (BUG, "Internal error: a bug in Partita. The output says how to report it."),
     (INTERRUPTED, "Stopped by Ctrl-C."),
 )
+
+NAMED_DEFAULT = re.compile(r" ?\bDefault: ([^.]+)\.")
+"""The default in a help text, of an option whose default is determined at run time."""
 
 Command = tuple[click.Command, click.Context]
 
@@ -140,7 +144,8 @@ def _names(option: click.Option, context: click.Context) -> str:
 
 def _description(option: click.Option) -> str:
     choices = _type(option) if isinstance(option.type, click.Choice) else ""
-    return f"{option.help or ''} {choices[:1].upper()}{choices[1:]}{'.' if choices else ''}".strip()
+    text = NAMED_DEFAULT.sub("", option.help or "")
+    return f"{text} {choices[:1].upper()}{choices[1:]}{'.' if choices else ''}".strip()
 
 
 def _default(option: click.Option, context: click.Context) -> str:
@@ -148,7 +153,8 @@ def _default(option: click.Option, context: click.Context) -> str:
     if option.required:
         return "required"
     if default is None:
-        return ""
+        named = NAMED_DEFAULT.search(option.help or "")
+        return (md.code(named[1]) if named[1].startswith("--") else md.prose(named[1])) if named else ""
     if option.is_bool_flag and option.secondary_opts:
         return md.code(option.opts[0] if default else option.secondary_opts[0])
     if default is False or callable(default) or default == () or not option.show_default:
