@@ -58,30 +58,58 @@ AREAS = {
 MIN_LETTERS = 7
 """Texts with fewer letters say nothing without the values that are only known at run time."""
 
+MISSING = "see the hint"
+"""Stands for a fix that is missing below, which a test reports."""
+
 FIXES = {
+    "no agent '…'": "use the name of an agent that was imported, as `partita agents` and the hint list them",
     "a data chunk of type '…'": "the type of a data chunk begins with `data-`: put that before the name",
-    "a tool cannot take the parameter `…`": "a tool takes named parameters only: no `*args`, `**kwargs` or positional-only ones",
+    "a tool cannot take the parameter `…`": (
+        "a tool takes named parameters only: no `*args`, `**kwargs` or positional-only ones"
+    ),
     "an agent cannot yield …": "yield strings, chunks, or raw events of a provider's package or its API",
     "cannot detect the format": "name the format; `partita formats` lists all names",
-    "content of a … message is …": "the content of a model message is a string or a list of parts, as its role allows",
+    "content of a … message is …": (
+        "the content of a model message is a string or a list of parts, as its role allows"
+    ),
     "no form '…' of network executions": 'use `"part"`, `"field"`, `"string"` or `"both"`',
     "no log format '…'": "use `claude-code`, `codex`, `gemini-cli` or `opencode`",
-    "no log of a known agent": "name the agent with `--agent`, or the format with `--from` if it is other data",
+    "no log of a known agent": (
+        "name the agent with `--agent`, or the format with `--from` if it is other data"
+    ),
     "no logs of '…' are known": "use one of the agents that `partita agents` lists with a folder",
-    "no rows in format '…'": "use `ai-sdk/v5`, `ai-sdk/v6` or another format of assistant-ui that the hint lists",
-    "the database has no tables of Partita": "check the URL; `partita import` or `partita serve` creates the tables",
-    "the file has no JSON": "upload a log of an agent, or a payload in one of the formats that `partita formats` lists",
-    "the file of the store is empty": "check the path; delete the empty file, or restore a backup with `partita backup --restore`",
-    "the role '…' cannot have this content: …": "remove the part at this path, or use the role that may have it",
-    "the settings cannot be read: …": "check the permissions of the file; it must belong to you and be readable",
+    "no rows in format '…'": (
+        "use `ai-sdk/v5`, `ai-sdk/v6` or another format of assistant-ui that the hint lists"
+    ),
+    "the database has no tables of Partita": (
+        "check the URL; `partita import` or `partita serve` creates the tables"
+    ),
+    "the file has no JSON": (
+        "upload a log of an agent, or a payload in one of the formats that `partita formats` lists"
+    ),
+    "the file of the store is empty": (
+        "check the path; delete the empty file, or restore a backup with `partita backup --restore`"
+    ),
+    "the role '…' cannot have this content: …": (
+        "remove the part at this path, or use the role that may have it"
+    ),
+    "the settings cannot be read: …": (
+        "check the permissions of the file; it must belong to you and be readable"
+    ),
     "the store does not exist": "check the path or URL; `partita import` and `partita serve` create a store",
-    "the URL of the server cannot be read": "write `postgresql://user:password@host:5432/database`, with special characters percent-encoded",
-    "the value of code … is invalid: …": "the stream does not follow the data stream protocol of AI SDK 4: check the line that the error names",
+    "the URL of the server cannot be read": (
+        "write `postgresql://user:password@host:5432/database`, with special characters percent- encoded"
+    ),
+    "the value of code … is invalid: …": (
+        "the stream does not follow the data stream protocol of AI SDK 4: check the line that the error names"
+    ),
     "there are too many headers": "send fewer headers; `Limits.headers` is the limit",
     "there is no role '…'": "use `read`, `chat`, `write` or `admin`",
     "there is no setting '…'": "check the spelling; `partita config` lists all settings",
     "there is no table '…'": "the database is not one of OpenCode, or of a newer version: name another file",
-    "this is not a script: …": "correct the JSON at the path; a script has `scenes` with `steps` with `parts`",
+    "this is not a script: …": (
+        "correct the JSON at the path; a script has `scenes` with `steps` with `parts`"
+    ),
     "thread '…' ends with a complete response": "send a new message, or repeat the last one with `after`",
     "unknown code '…'": "the stream does not follow the data stream protocol of AI SDK 4: check its format",
     "unknown role '…'": "use one of the roles that the hint lists",
@@ -162,7 +190,7 @@ def _table(raised: list[RaisedError], kind: str) -> str:
 def _fix(error: RaisedError) -> str:
     if not error.hint or _is_informative(error.hint):
         return _text(error.hint)
-    return FIXES[" ".join(error.what.split())] if _is_informative(error.what) else ""
+    return FIXES.get(" ".join(error.what.split()), MISSING) if _is_informative(error.what) else ""
 
 
 def _is_informative(text: str) -> bool:
