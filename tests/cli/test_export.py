@@ -1,6 +1,7 @@
 """`partita export`."""
 
 import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,7 @@ def refused(store: str, *arguments: str | Path) -> Result:
         "html": {"format": "html"},
         "markdown": {"format": "markdown"},
         "jsonl": {"format": "jsonl"},
-        "fixture": {"format": "fixture"},
+        "json": {"format": "json"},
         "ui": {"format": "jsonl", "as": "ui"},
     }.items(),
 )
@@ -123,7 +124,7 @@ def test_file_equals_the_file_that_the_server_shares(store: str, name: str, body
                 assert response.status_code == 200, response.text
                 return response.content
 
-    result = export(store, DEPLOY, "--format", name)
+    result = export(store, DEPLOY, "--to", name)
     assert result.stdout_bytes == asyncio.run(shared())
     assert TOKEN not in result.stdout
     assert "replaced github-token ghp_" in result.stderr
@@ -132,8 +133,8 @@ def test_file_equals_the_file_that_the_server_shares(store: str, name: str, body
 
 def test_left_out_and_replaced_content_is_reported(store: str) -> None:
     result = export(
-        store, DEPLOY, "--format", "jsonl", "--leave-out", "reasoning", "--leave-out", "tool-outputs",
-        "--also", "Lighthouse",
+        store, DEPLOY, "--to", "jsonl", "--leave-out", "reasoning", "--leave-out", "tool-outputs",
+        "--replace", "Lighthouse",
     )  # fmt: skip
     assert "Careful" not in result.stdout
     assert "said" not in result.stdout
@@ -144,14 +145,14 @@ def test_left_out_and_replaced_content_is_reported(store: str) -> None:
 
 
 def test_secrets_are_kept_with_no_redact(store: str) -> None:
-    result = export(store, DEPLOY, "--no-redact", "--format", "jsonl")
+    result = export(store, DEPLOY, "--no-redact", "--to", "jsonl")
     assert result.stdout.count(TOKEN) == 2
     assert result.stderr == ""
 
 
 def test_additional_kind_of_secret_is_replaced(store: str) -> None:
-    default = export(store, DEPLOY, "--format", "jsonl")
-    more = export(store, DEPLOY, "--secret", "home", "--secret", "email", "--format", "jsonl")
+    default = export(store, DEPLOY, "--to", "jsonl")
+    more = export(store, DEPLOY, "--secret", "home", "--secret", "email", "--to", "jsonl")
     assert TOKEN not in more.stdout
     assert more.stdout == default.stdout.replace("/home/kari/", "/home/[redacted: user 1]/")
     assert more.stdout != default.stdout
@@ -159,7 +160,7 @@ def test_additional_kind_of_secret_is_replaced(store: str) -> None:
 
 def test_branch_and_internal_messages_are_selected(store: str) -> None:
     def ids(*arguments: str) -> list[str]:
-        lines = export(store, *arguments, "--format", "jsonl").stdout.splitlines()
+        lines = export(store, *arguments, "--to", "jsonl").stdout.splitlines()
         return [message.id for message in MESSAGES.read([loads(line) for line in lines])]
 
     assert ids(CLOCK) == ["s1", "u1", "m1", "u2", "m2"]
@@ -170,12 +171,12 @@ def test_branch_and_internal_messages_are_selected(store: str) -> None:
 
 def test_every_writable_format_is_exported(store: str, tmp_path: Path) -> None:
     for name in [name for name, one in all_formats().items() if one.dump is not None]:
-        export(store, DEPLOY, "--format", name, "-o", tmp_path / name)
+        export(store, DEPLOY, "--to", name, "-o", tmp_path / name)
         assert read_lines((tmp_path / name).read_text(), name)
 
 
 def test_exported_session_can_be_read(store: str, tmp_path: Path) -> None:
-    export(store, BUILD, "--format", "claude-code-log", "-o", tmp_path / "session.jsonl")
+    export(store, BUILD, "--to", "claude-code-log", "-o", tmp_path / "session.jsonl")
     result = partita(store, "convert", str(tmp_path / "session.jsonl"), "--to", "canonical")
     assert result.exit_code == 0, result.stderr
     assert "The linker." in result.stdout
@@ -189,7 +190,7 @@ def test_session_file_has_the_project_folder_and_a_notice_how_to_resume_it(
     store: str, tmp_path: Path, name: str, place: str
 ) -> None:
     path = tmp_path / f"{name}.jsonl"
-    result = export(store, BUILD, "--format", name, "-o", path)
+    result = export(store, BUILD, "--to", name, "-o", path)
     records = [loads(line) for line in path.read_text().splitlines()]
     cwds = [record.get("cwd") or record.get("payload", {}).get("cwd") for record in records]
     assert {cwd for cwd in cwds if cwd} == {"/srv/build"}
@@ -203,23 +204,25 @@ def test_session_file_has_the_project_folder_and_a_notice_how_to_resume_it(
     assert "The linker." in texts
 
 
-def test_at_most_ten_losses_are_printed(store: str, tmp_path: Path) -> None:
-    result = export(store, CLOCK, "--format", "ui", "-o", tmp_path / "a.jsonl")
-    lines = result.stderr.splitlines()
-    assert all(line.startswith("partita: lost $[") for line in lines[:10])
-    report = loads(export(store, CLOCK, "--format", "ui", "-o", tmp_path / "b.jsonl", "--json").stdout)
-    assert lines[10] == f"partita: … and {len(report['losses']) - 10} more; -o FILE --json lists all"
+def test_losses_are_summarized_or_listed(store: str, tmp_path: Path) -> None:
+    result = export(store, CLOCK, "--to", "ui", "-o", tmp_path / "a.jsonl")
+    report = loads(export(store, CLOCK, "--to", "ui", "-o", tmp_path / "b.jsonl", "--json").stdout)
+    summary, _ = result.stderr.splitlines()
+    assert summary.startswith(f"partita: {len(report['losses'])} losses")
+    assert summary.endswith("--losses lists all")
+    listed = export(store, CLOCK, "--to", "ui", "-o", tmp_path / "c.jsonl", "--losses").stderr
+    assert all(one["path"] in listed for one in report["losses"])
     assert report["file"] == str(tmp_path / "b.jsonl")
     assert (report["thread"], report["messages"], report["format"]) == (CLOCK, 5, "ui")
-    assert report["bytes"] == (tmp_path / "b.jsonl").stat().st_size
+    assert (report["bytes"], report["outcome"]) == ((tmp_path / "b.jsonl").stat().st_size, "written")
 
 
 def test_raw_logs_are_exported_byte_for_byte(store: str, tmp_path: Path) -> None:
-    result = export(store, DEPLOY, "--format", "raw")
+    result = export(store, DEPLOY, "--to", "raw")
     assert result.stdout_bytes == RAW + b"\nlast\n"
     assert "raw logs contain secrets" in result.stderr
     assert result.stdout_bytes == partita(store, "show", DEPLOY, "--raw").stdout_bytes
-    assert "the store has no log of this thread" in export(store, BUILD, "--format", "raw").stderr
+    assert "the store has no log of this thread" in export(store, BUILD, "--to", "raw").stderr
 
 
 def test_output_on_a_terminal_is_escaped(store: str) -> None:
@@ -234,14 +237,43 @@ def test_output_on_a_terminal_is_escaped(store: str) -> None:
 @pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize(
     ("suffix", "start"),
-    [("html", "<!doctype html>"), ("md", "# The build"), ("jsonl", '{"role":'), ("json", "{")],
+    [
+        ("html", "<!doctype html>"),
+        ("MD", "# The build"),
+        ("markdown", "# The build"),
+        ("jsonl", '{"role":'),
+        ("json", "[\n{"),
+    ],
 )
 def test_suffix_selects_the_format(store: str, tmp_path: Path, suffix: str, start: str) -> None:
-    path = tmp_path / "deep" / f"a.{suffix}"
+    path = tmp_path / f"a.{suffix}"
     result = export(store, BUILD, "-o", path)
     assert path.read_text().startswith(start)
-    assert suffix != "json" or "partita" in loads(path.read_text())
+    assert suffix != "json" or [one["threadId"] for one in loads(path.read_text())] == [BUILD] * 2
     assert (result.stdout, result.stderr.splitlines()[-1][:16]) == ("", "partita: wrote /")
+
+
+def test_format_of_messages_is_one_document_or_lines_by_the_suffix(store: str, tmp_path: Path) -> None:
+    export(store, CLOCK, "--to", "ui", "-o", tmp_path / "a.json")
+    export(store, CLOCK, "--to", "ui", "-o", tmp_path / "a.jsonl")
+    lines = [loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert loads((tmp_path / "a.json").read_text()) == lines
+    export(store, CLOCK, "--to", "anthropic", "-o", tmp_path / "b.json")
+    assert "messages" in loads((tmp_path / "b.json").read_text())
+
+
+@each_row(
+    "target, message",
+    [
+        ("a.txt", "unknown file extension '.txt'\n   at: a.txt\n hint: use one of .html,"),
+        ("a", "no file extension"),
+        ("missing/a.md", "no such folder\n   at: missing\n hint: create it: mkdir -p missing"),
+        ("missing/folder/", "no such folder"),
+    ],
+)
+def test_target_without_a_known_extension_or_folder_is_refused(store: str, target: str, message: str) -> None:
+    assert message in refused(store, BUILD, "-o", target).stderr
+    assert message == "no file extension" or message in refused(store, "--all", "-o", target).stderr
 
 
 def test_existing_file_is_not_overwritten(store: str, tmp_path: Path) -> None:
@@ -255,7 +287,7 @@ def test_existing_file_is_not_overwritten(store: str, tmp_path: Path) -> None:
 
 
 def test_each_thread_has_a_file_with_a_stable_name(store: str, tmp_path: Path) -> None:
-    result = export(store, "--all", "--format", "jsonl", "-o", tmp_path / "out")
+    result = export(store, "--all", "--to", "jsonl", "-o", tmp_path / "out")
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert len(names) == 6
     assert any(name.endswith(f"-the-build-is-slow-{BUILD}.jsonl") for name in names)
@@ -265,11 +297,61 @@ def test_each_thread_has_a_file_with_a_stable_name(store: str, tmp_path: Path) -
     assert sorted(loads(path.read_text())["content"]["parts"][0]["text"] for path in shared) == ["ada", "bo"]
     assert f"partita: thread {DEPLOY}: 1 secret replaced\n" in result.stderr
     assert f"partita: wrote 6 files to {tmp_path / 'out'}: " in result.stderr
-    again = refused(store, "--all", "--format", "jsonl", "-o", tmp_path / "out")
-    assert again.exit_code == 1
-    assert "partita: 6 threads were not written\n" in again.stderr
-    export(store, "--all", "--format", "jsonl", "-o", tmp_path / "out", "--force")
+    arguments = ("--all", "--to", "jsonl", "-o", tmp_path / "out")
+    again = export(store, *arguments)
+    assert again.stderr.splitlines()[-1] == "partita: 6 files are unchanged: the content is the same"
+    assert "wrote" not in again.stderr
+    changed = tmp_path / "out" / names[0]
+    changed.write_text("mine")
+    conflict = refused(store, *arguments)
+    assert conflict.exit_code == 1
+    assert "partita: 1 file exists with other content; --force overwrites" in conflict.stderr
+    assert export(store, *arguments, "--skip-existing").stderr == "partita: 6 existing files were skipped\n"
+    assert changed.read_text() == "mine"
+    export(store, *arguments, "--force")
+    assert changed.read_text() != "mine"
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
+
+
+@pytest.mark.usefixtures("reader")
+def test_several_threads_are_written_into_one_file(store: str, tmp_path: Path) -> None:
+    selected = ("--agent", "codex")
+    outputs = [export(store, one, "--to", "jsonl").stdout for one in (BUILD, OTHER)]
+    lines = [line for output in outputs for line in output.splitlines()]
+    for suffix in ("json", "jsonl", "md", "html"):
+        result = export(store, *selected, "-o", tmp_path / f"all.{suffix}")
+        assert ", 2 threads\n" in result.stderr
+    array = loads((tmp_path / "all.json").read_text())
+    assert sorted(map(str, array)) == sorted(str(loads(line)) for line in lines)
+    assert sorted((tmp_path / "all.jsonl").read_text().splitlines()) == sorted(lines)
+    markdown = (tmp_path / "all.md").read_text()
+    assert (markdown.count("\n# "), markdown.count("\n---\n")) == (1, 1)
+    page = (tmp_path / "all.html").read_text()
+    data = {name: loads(text) for name, text in ELEMENT.findall(page)}
+    assert [one["element"] for one in data["partita"]["threads"]] == ["thread-1", "thread-2"]
+    for one in data["partita"]["threads"]:
+        held = data[one["element"]]
+        assert (held["thread"], len(held["messages"])) == (one["thread"], one["messages"])
+    assert "has one thread" in refused(store, *selected, "--to", "ui", "-o", tmp_path / "all.ui").stderr
+    assert "has one thread" in refused(store, *selected, "--to", "raw", "-o", tmp_path / "all.log").stderr
+
+
+ELEMENT = re.compile(r'<script type="application/json" id="([^"]+)">(.*?)</script>')
+
+
+def test_exported_claude_code_session_can_be_imported_with_its_sub_agents(tmp_path: Path) -> None:
+    first, second = str(tmp_path / "first.db"), str(tmp_path / "second.db")
+    assert partita(first, "import", "--demo").exit_code == 0
+    demo = "7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10"
+    for output in (f"{tmp_path}/folder/", f"{tmp_path}/file/session.jsonl"):
+        (tmp_path / "file").mkdir(exist_ok=True)
+        assert "1 sub-agent written to" in export(first, demo, "--to", "claude-code", "-o", output).stderr
+        Path(second).unlink(missing_ok=True)
+        folder = str(tmp_path / "file") if output.endswith(".jsonl") else output
+        assert partita(second, "import", folder).exit_code == 0
+        shown = [partita(store, "show", demo, "--full").stdout for store in (first, second)]
+        assert shown[0] == shown[1]
+        assert "Find every place in the lamp package" in shown[0]
 
 
 def test_threads_are_selected_by_filter_or_id(store: str, tmp_path: Path) -> None:
@@ -287,6 +369,8 @@ def test_threads_are_selected_by_filter_or_id(store: str, tmp_path: Path) -> Non
 
 def test_failure_of_one_file_does_not_stop_the_others(store: str, tmp_path: Path) -> None:
     export(store, BUILD, "-o", f"{tmp_path}/")
+    for path in tmp_path.iterdir():
+        path.write_text("mine")
     result = refused(store, "--agent", "codex", "-o", tmp_path, "--json")
     reports = {loads(line)["thread"]: loads(line) for line in result.stdout.splitlines()}
     assert reports[BUILD]["error"] == "the file already exists"
@@ -332,13 +416,15 @@ def test_file_names_are_unique() -> None:
         ([BUILD, OTHER], "several threads require -o FOLDER"),
         ([BUILD, "--json"], "--json requires -o FILE"),
         (["--all", "--branch", "m1", "-o", "x"], "--branch requires exactly one thread"),
+        (["--all", "--force", "--skip-existing", "-o", "x"], "exclude each other"),
+        ([BUILD, "--to", "fixture"], "use `partita fixture`"),
         ([BUILD, "--leave-out", "nonsense"], "use one of reasoning, tool-outputs"),
         ([BUILD, "--secret", "nonsense"], "use one of private-key"),
-        ([BUILD, "--no-redact", "--also", "x"], "--no-redact cannot be used with"),
-        ([BUILD, "--format", "raw", "--redact"], "nothing can be replaced or left out"),
-        ([BUILD, "--format", "raw", "--leave-out", "files"], "nothing can be replaced or left out"),
-        ([BUILD, "--format", "nonsense"], "no format 'nonsense'"),
-        ([BUILD, "--format", "cherry"], "can be read but not written"),
+        ([BUILD, "--no-redact", "--replace", "x"], "--no-redact cannot be used with"),
+        ([BUILD, "--to", "raw", "--redact"], "nothing can be replaced or left out"),
+        ([BUILD, "--to", "raw", "--leave-out", "files"], "nothing can be replaced or left out"),
+        ([BUILD, "--to", "nonsense"], "no format 'nonsense'"),
+        ([BUILD, "--to", "cherry"], "can be read but not written"),
         ([BUILD, "--branch", "nonsense"], "no message 'nonsense'"),
         (["nonsense"], "no thread 'nonsense'"),
         (["Shared/Id"], "name the owner with --resource"),
@@ -353,4 +439,4 @@ def test_invalid_arguments_are_refused(store: str, arguments: list[str], message
 def test_unwritable_target_is_reported(store: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     assert "not a folder" in refused(store, "--all", "-o", tmp_path / "file").stderr
-    assert "cannot be written" in refused(store, BUILD, "-o", tmp_path / "file" / "a.md").stderr
+    assert "no such folder" in refused(store, BUILD, "-o", tmp_path / "file" / "a.md").stderr

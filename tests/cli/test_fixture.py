@@ -147,7 +147,7 @@ def test_recording_of_a_run_without_an_api_serves_as_a_model_only(store: str, tm
 
 def test_recording_is_written_to_stdout_or_reported_as_json(store: str, tmp_path: Path) -> None:
     run = run_in(store, "openai")
-    result = partita(store, "fixture", run, "--hide", "Bergen")
+    result = partita(store, "fixture", run, "--replace", "Bergen")
     assert result.exit_code == 0, result.output
     assert loads(result.stdout_bytes)["partita"] == "recording/1"
     assert "Bergen" not in result.stdout
@@ -169,3 +169,13 @@ def test_other_file_is_not_overwritten(store: str, tmp_path: Path) -> None:
     assert "is not a recording" in result.stderr
     assert path.read_text() == "{}"
     assert partita(store, "fixture", "nonesuch").exit_code == 1
+
+
+def test_recording_of_a_thread_has_the_responses_of_its_runs(store: str) -> None:
+    thread = "openai"
+    result = partita(store, "fixture", thread)
+    recording = loads(result.stdout_bytes)
+    assert (recording["origin"]["kind"], recording["origin"]["id"]) == ("thread", thread)
+    of_run = loads(partita(store, "fixture", run_in(store, "openai")).stdout_bytes)
+    assert recording["exchanges"] == of_run["exchanges"]
+    assert f"partita: 2 responses of thread {thread}" in result.stderr

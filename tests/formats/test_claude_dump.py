@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from partita.formats.claude_code.format import dump, dump_agents, load
 from partita.formats.format import Dumped
+from partita.formats.log.session_file import SessionFacts
 from partita.types.json import Json, is_object
 from partita.types.messages import Message, SystemMessage, ToolCallPart, text_of
 from partita.types.parts import SteeringMessagePart, TextPart
@@ -107,5 +108,5 @@ def test_unexpected_envelopes_are_accepted(data: st.DataObject) -> None:
         for record in [data.draw(any_records())]
     ]
     payload = dump(marked).payload
-    dump_agents(marked)
+    dump_agents(marked, SessionFacts())
     assert without_placeholders(dump(load(payload).messages).payload) == without_placeholders(payload)

@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec import UNSET
 
 from partita.formats.claude_code.format import dump, dump_agents, load
+from partita.formats.log.session_file import SessionFacts
 from partita.logs.lines.blocks import open_log
 from partita.logs.lines.reader import LineReader
 from partita.logs.log_reader import agent_files
@@ -68,7 +69,7 @@ def test_every_line_is_written_back_in_its_position(path: Path) -> None:
 @each_row("path", AGENTS)
 def test_sub_agents_are_written_back(path: Path) -> None:
     log = parse_log_file(path)
-    written = dump_agents(log.messages)
+    written = dump_agents(log.messages, SessionFacts())
     for agent in agent_files(log_format("claude-code-log"), path):
         if agent.name not in log.orphans:
-            assert kept(written[agent.name]) == kept(values(agent.path))
+            assert kept(written[f"subagents/agent-{agent.name}.jsonl"]) == kept(values(agent.path))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from partita.formats.claude_code.format import dump, dump_agents, load, write_session
+from partita.formats.log.session_file import SessionFacts
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -407,7 +408,8 @@ def test_sub_agents_of_other_formats_have_separate_files() -> None:
     child: Sequence[Message] = (asked("Bake rolls"), answer(TextPart("Rolling")))
     thread: list[Message] = [asked(), answer(call(output=TextOutput("rolls"), children=tuple(child)))]
     assert "$[1].content.parts[0].children" in lost(dump(thread))
-    ((name, session),) = dump_agents(thread).items()
+    ((path, session),) = dump_agents(thread, SessionFacts()).items()
+    name = path.removeprefix("subagents/agent-").removesuffix(".jsonl")
     assert [record["type"] for record in session] == ["user", "assistant"]
     assert {(record["isSidechain"], record["agentId"]) for record in session} == {(True, name)}
     assert {record["sessionId"] for record in session} == {

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.formats.claude_code.format import dump, dump_agents, load, write_session
+from partita.formats.log.session_file import SessionFacts
 from partita.logs.parsed_log import parse_log_file
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
@@ -106,7 +107,7 @@ def test_sub_agents_with_separate_files_are_returned_separately(tmp_path: Path) 
     dumped = dump(messages)
     assert dumped.payload == main.records
     assert lost(dumped) == {"$[1].content.parts[1].children": "a sub-agent has a file of its own"}
-    assert dump_agents(messages) == {"a1": side.records}
+    assert dump_agents(messages, SessionFacts()) == {"subagents/agent-a1.jsonl": side.records}
 
 
 def test_sub_agents_in_progress_are_returned_separately() -> None:
@@ -118,7 +119,7 @@ def test_sub_agents_in_progress_are_returned_separately() -> None:
     main.result("t1", toolUseResult={"agentId": "a1"})
     messages = load(main.records).messages
     assert kept(dump(messages).payload) == kept(main.records)
-    assert dump_agents(messages) == {"a1": side.records}
+    assert dump_agents(messages, SessionFacts()) == {"subagents/agent-a1.jsonl": side.records}
 
 
 # Edited threads

@@ -56,8 +56,8 @@ CASES: dict[str, list[Case]] = {
     "doctor": [Case("doctor", 1, colours=True)],
     "export": [
         Case(f"export {THREAD}", json=False, fits=False),
-        Case(f"export {THREAD} --format jsonl", json=False, fits=False),
-        Case("export --all --format html -o out", silent=True),
+        Case(f"export {THREAD} --to jsonl", json=False, fits=False),
+        Case("export --all --to html -o out", silent=True),
     ],
     "fixture": [Case("fixture last", json=None, fits=False), Case("fixture last -o run.json", silent=True)],
     "fold": [Case("fold stream.jsonl", json=None, fits=False)],

@@ -172,10 +172,10 @@ COMMANDS: dict[str, Command] = {
     "backup": Command("backup out.backup", create_store, read_backups, "backup out.backup --force"),
     "restore": Command("backup --restore kept.backup", create_backup_only, read_threads, once=True),
     "export": Command(
-        "export --all --format html -o out",
+        "export --all --to html -o out",
         create_store,
         read_files,
-        "export --all --format html -o out --force",
+        "export --all --to html -o out --force",
     ),
     "fork": Command("fork moon last --title again", create_store, read_titles),
 }

@@ -39,7 +39,7 @@ describe("exported pages", () => {
     const write = async (format: string, ...more: string[]): Promise<Exported[]> => {
       const to = join(folder, format);
       mkdirSync(to);
-      const args = ["--all", "--internal", "--format", format, "-o", to, "--store", store, "--json"];
+      const args = ["--all", "--internal", "--to", format, "-o", to, "--store", store, "--json"];
       const output = await partita(folder, "export", ...args, ...more);
       return output
         .split("\n")

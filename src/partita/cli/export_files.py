@@ -2,24 +2,28 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import click
 
 from partita.cli.lookup import find_thread
-from partita.cli.output import print_notice
+from partita.cli.output import Bar, print_losses, print_notice
 from partita.cli.selection import Selection, select_messages
 from partita.cli.thread_data import raw_entries, read_messages
-from partita.cli.view.text import escaped, one_line
-from partita.errors import NotFoundError, PartitaError
+from partita.cli.view.text import escaped as without_control
+from partita.cli.view.text import one_line
+from partita.errors import ConflictError, FormatError, NotFoundError, PartitaError, StoreError
+from partita.formats.log.session_file import OTHER_FILE
 from partita.formats.losses import Loss
 from partita.formats.redaction.kinds import BY_NAME, WANTED
 from partita.formats.redaction.redactor import Finding
 from partita.formats.redaction.removal import Leaving
-from partita.formats.registry import get_dump
+from partita.formats.registry import get_format
 from partita.private_files import convert_write_errors, whole_file
 from partita.server.sharing.request import (
     CustomSecret,
@@ -29,8 +33,9 @@ from partita.server.sharing.request import (
     ShareRequest,
     WhichMessages,
 )
-from partita.server.sharing.shared_file import SUFFIXES, shared_file
+from partita.server.sharing.shared_file import SUFFIXES, SharedFile, shared_file
 from partita.server.sharing.thread_content import ThreadContent, read_content
+from partita.server.sharing.threads_file import CANONICAL, ThreadsFile
 from partita.store.store import Store
 from partita.store.values import ThreadFilter
 from partita.types.json import JsonObject
@@ -43,8 +48,70 @@ from .output import print_json_line
 from .thread_data import runs_of
 
 RAW: Final = "raw"
+FILE_FORMATS: Final[Mapping[str, ShareFormat]] = {
+    "html": "html",
+    "markdown": "markdown",
+    "json": "json",
+    "jsonl": "jsonl",
+}
+"""The formats of files that are not formats of messages."""
+
+FORMAT_BY_SUFFIX: Final[Mapping[str, str]] = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+DEFAULT_FORMAT: Final = "markdown"
 REMOVABLE_KINDS: Final[Sequence[str]] = get_args(Leaving)
 NOT_ALPHANUMERIC: Final = re.compile(r"[^A-Za-z0-9]+")
+
+
+class Destination(NamedTuple):
+    """Where the files are written. Without a path, to stdout."""
+
+    path: Path | None
+    is_folder: bool
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the file; empty if it is a folder or stdout."""
+        return "" if self.path is None or self.is_folder else self.path.suffix.lower()
+
+
+def find_destination(output: str | None, *, several: bool) -> Destination:
+    """Return where to write; raises an error if the folder does not exist."""
+    if output is None:
+        return Destination(None, False)
+    path = Path(output).expanduser()
+    is_folder = output.endswith(("/", "\\")) or path.is_dir() or (several and not path.suffix)
+    if is_folder and path.exists() and not path.is_dir():
+        raise StoreError("not a folder", where=str(path), hint="several threads need a folder, or one .html")
+    if not path.parent.is_dir():
+        raise NotFoundError(
+            "no such folder", where=str(path.parent), hint=f"create it: mkdir -p {path.parent}"
+        )
+    return Destination(path, is_folder)
+
+
+def format_of(target: str | None, destination: Destination) -> str:
+    """Return the name of the format: that of `--to`, or of the suffix of the file."""
+    if target is not None:
+        return target
+    if destination.path is None or destination.is_folder:
+        return DEFAULT_FORMAT
+    found = FORMAT_BY_SUFFIX.get(destination.suffix)
+    if found is None:
+        known = ", ".join(FORMAT_BY_SUFFIX)
+        raise FormatError(
+            f"unknown file extension {destination.suffix!r}" if destination.suffix else "no file extension",
+            where=str(destination.path),
+            hint=f"use one of {known}, or name the format with --to; the name of a folder ends with /",
+        )
+    return found
 
 
 class FileOptions(NamedTuple):
@@ -75,6 +142,8 @@ class ExportedFile:
         self.findings: Sequence[Finding] = ()
         self.removed: dict[str, int] = {}
         self.losses: Sequence[Loss] = ()
+        self.session_name = ""
+        self.agents: Mapping[str, bytes] = {}
         self.notices: list[str] = []
 
     def __iter__(self) -> Iterator[bytes]:
@@ -85,43 +154,57 @@ class ExportedFile:
 
 def file_options(
     format: str,
+    suffix: str,
     *,
     redact: bool | None,
     kinds: Sequence[str],
-    also: Sequence[str],
+    replace: Sequence[str],
     leave_out: Sequence[str],
     branch: str | None,
     internal: bool,
 ) -> FileOptions:
-    """Return the file options for the command-line options; raises a usage error if they are invalid."""
+    """Return the file options for the command-line options; raises a usage error if they are invalid.
+
+    `suffix`: that of the file. With `.json`, a format of messages is one JSON document, otherwise JSON lines.
+    """
     if format == RAW:
-        if redact or kinds or also or leave_out or branch or internal:
+        if redact or kinds or replace or leave_out or branch or internal:
             raise click.UsageError("nothing can be replaced or left out in the format raw")
         return FileOptions(format, None, None, False)
-    if redact is False and (kinds or also):
-        raise click.UsageError("--no-redact cannot be used with --secret or --also")
+    if redact is False and (kinds or replace):
+        raise click.UsageError("--no-redact cannot be used with --secret or --replace")
     for kind in leave_out:
         if kind not in REMOVABLE_KINDS:
             raise click.UsageError(f"--leave-out {kind}: use one of {', '.join(REMOVABLE_KINDS)}")
     for kind in kinds:
         if kind not in BY_NAME:
             raise click.UsageError(f"--secret {kind}: use one of {', '.join(BY_NAME)}")
-    known: dict[str, ShareFormat] = {one: one for one in SUFFIXES}
-    target = "canonical"
-    if format not in known:
-        get_dump(format, hint="`partita formats` lists those that can")
-        target = format
+    shape: ShareFormat = FILE_FORMATS.get(format, "json" if suffix == ".json" else "jsonl")
+    if format not in FILE_FORMATS:
+        if format == "fixture":
+            raise FormatError("a recording is not an export", hint="use `partita fixture`")
+        get_format(format, "written")
     request = ShareRequest(
-        format=known.get(format, "jsonl"),
-        target=target,
+        format=shape,
+        target=CANONICAL if format in FILE_FORMATS else format,
         redact=RedactRequest(
             kinds=[] if redact is False else sorted(WANTED.union(kinds)),
-            custom=[CustomSecret(text) for text in also],
+            custom=[CustomSecret(text) for text in replace],
         ),
         leave_out=LeaveOut(kinds=[kind for kind in get_args(Leaving) if kind in leave_out]),
         messages=WhichMessages(internal=internal),
     )
     return FileOptions(format, request, branch, internal)
+
+
+def suffix_of(options: FileOptions) -> str:
+    """Return the end of the names of files in a folder, without the dot."""
+    if options.request is None:
+        return "log"
+    suffix = SUFFIXES[options.request.format]
+    if options.format in FILE_FORMATS:
+        return suffix
+    return f"{NOT_ALPHANUMERIC.sub('-', options.format)}.{suffix}"
 
 
 def make_file(store: Store, wait: Wait, thread: Thread, options: FileOptions) -> ExportedFile:
@@ -130,15 +213,17 @@ def make_file(store: Store, wait: Wait, thread: Thread, options: FileOptions) ->
         return _raw_file(store, wait, thread, options)
     content = _read_content(store, wait, thread, options, options.request)
     shared = shared_file(content, options.request, __version__)
-    suffix = SUFFIXES[options.request.format]
-    title = shared.name.removesuffix(f".{suffix}")
-    if options.format not in SUFFIXES:
-        suffix = f"{NOT_ALPHANUMERIC.sub('-', options.format)}.{suffix}"
-    file = ExportedFile(thread, options, title, suffix, shared.pieces)
+    title = shared.name.removesuffix(f".{SUFFIXES[options.request.format]}")
+    return _with_report(ExportedFile(thread, options, title, suffix_of(options), shared.pieces), shared)
+
+
+def _with_report(file: ExportedFile, shared: SharedFile) -> ExportedFile:
     file.messages = len(shared.redacted.messages)
     file.findings = shared.redacted.findings
     file.removed = dict(shared.redacted.removed)
     file.losses = shared.losses
+    file.session_name = shared.session_name
+    file.agents = shared.agents
     file.notices = list(shared.notices)
     return file
 
@@ -146,11 +231,10 @@ def make_file(store: Store, wait: Wait, thread: Thread, options: FileOptions) ->
 def _read_content(
     store: Store, wait: Wait, thread: Thread, options: FileOptions, request: ShareRequest
 ) -> ThreadContent:
-    logs = request.format == "fixture"
     if options.branch is None:
-        return wait(read_content(store, thread, request.messages, logs=logs))
+        return wait(read_content(store, thread, request.messages, logs=False))
     selected = select_messages(store, wait, thread, Selection(options.branch, options.internal))
-    content = wait(read_content(store, thread, WhichMessages(only=[]), logs=logs))
+    content = wait(read_content(store, thread, WhichMessages(only=[]), logs=False))
     return content._replace(messages=list(read_messages(store, wait, selected)))
 
 
@@ -185,16 +269,78 @@ def print_file(file: ExportedFile) -> None:
     stdout: Any = sys.stdout.buffer
     terminal = stdout.isatty()
     for piece in file:
-        stdout.write(escaped(piece.decode("utf-8", "backslashreplace")).encode() if terminal else piece)
+        stdout.write(
+            without_control(piece.decode("utf-8", "backslashreplace")).encode() if terminal else piece
+        )
     stdout.flush()
 
 
-def save_file(exported: ExportedFile, path: Path, *, force: bool) -> None:
-    """Write a file completely or not at all."""
+Outcome: TypeAlias = Literal["written", "unchanged", "skipped"]
+"""What happened to a file. It is unchanged if it exists with the same content."""
+
+
+def save_file(exported: ExportedFile, path: Path, *, force: bool) -> Outcome:
+    """Write a file completely or not at all, and those of its sub-agents."""
+    if not force and path.is_file() and _is_same(exported, path):
+        return "unchanged"
     with whole_file(path, force=force) as file:
-        for piece in exported:
-            with convert_write_errors(path):
-                file.write(piece)
+        _write_pieces(file, path, exported)
+    beside = path.parent / path.name.partition(".")[0]
+    for name, data in exported.agents.items():
+        with whole_file(beside / name, force=True) as file:
+            _write_pieces(file, path, [data])
+    if exported.agents:
+        exported.losses = [loss for loss in exported.losses if loss.why != OTHER_FILE]
+        agents = counted(len(exported.agents), "sub-agent")
+        exported.notices.append(f"{agents} written to {beside}")
+    return "written"
+
+
+def _is_same(exported: ExportedFile, path: Path) -> bool:
+    """Whether a file has this content. The content is read only if the beginnings are equal."""
+    try:
+        with path.open("rb") as file:
+            return all(file.read(len(piece)) == piece for piece in exported) and not file.read(1)
+    except OSError:
+        return False
+
+
+def _write_pieces(file: BinaryIO, path: Path, pieces: Iterable[bytes]) -> None:
+    for piece in pieces:
+        with convert_write_errors(path):
+            file.write(piece)
+
+
+def save_threads(
+    store: Store,
+    wait: Wait,
+    threads: Sequence[Thread],
+    options: FileOptions,
+    path: Path,
+    reporter: "ExportReporter",
+    *,
+    force: bool,
+) -> None:
+    """Write several threads into one file. A thread that cannot be read is reported and left out."""
+    if options.request is None:
+        raise FormatError("a file of raw logs has one thread", hint="write a file for each: -o FOLDER/")
+    writer = ThreadsFile(options.request, __version__)
+    with whole_file(path, force=force) as file, Bar("writing threads") as bar:
+        _write_pieces(file, path, writer.start(len(threads)))
+        for number, thread in enumerate(threads, start=1):
+            try:
+                content = _read_content(
+                    store.scoped(thread.resource_id or ""), wait, thread, options, options.request
+                )
+                shared = writer.add(content)
+            except PartitaError as error:
+                reporter.report_failure(thread, error)
+            else:
+                exported = ExportedFile(thread, options, "", "", shared.pieces)
+                _write_pieces(file, path, exported)
+                reporter.report(_with_report(exported, shared), path, "written")
+            bar(number, len(threads))
+        _write_pieces(file, path, writer.end())
 
 
 SHOWN = 10
@@ -204,35 +350,50 @@ SHOWN = 10
 class ExportReporter:
     """Reports what was replaced, left out and lost: on stderr, or with `as_json` as JSON lines on stdout."""
 
-    def __init__(self, *, as_json: bool, several: bool) -> None:
+    def __init__(self, *, as_json: bool, several: bool, every_loss: bool) -> None:
         self._as_json = as_json
         self._several = several
+        self._every_loss = every_loss
         self._lines = 0
-        self._files: list[Path] = []
-        self._size = 0
+        self._paths: dict[Path, None] = {}
+        self._counts: Counter[str] = Counter()
+        self._losses: list[Loss] = []
         self.failed = 0
 
-    def report(self, file: ExportedFile, path: Path | None) -> None:
+    def report(self, file: ExportedFile, path: Path | None, outcome: Outcome) -> None:
         """Report on a file: in detail for a single file, counts for several."""
-        if path is not None:
-            self._files.append(path)
-            self._size += file.size
+        self._counts[outcome] += 1
+        if path is not None and outcome == "written":
+            self._paths[path] = None
         if self._as_json:
-            print_json_line(_to_json(file, path))
+            print_json_line(_to_json(file, path, outcome))
+        elif outcome == "skipped":
+            return
         elif self._several:
+            self._losses += file.losses
             counts = _counts(file)
             self._print([f"thread {file.thread.id}: {', '.join(counts)}"] if counts else [])
+            if self._every_loss and file.losses:
+                print_losses(file.losses, every=True, source=f"thread {one_line(file.thread.id)}")
         else:
             self._print(list(_lines(file)))
+            if file.losses:
+                print_losses(file.losses, every=self._every_loss)
+
+    def report_existing(self, thread: Thread, error: ConflictError) -> None:
+        """Report that a file was not written because there is another with this name."""
+        self._counts["existing"] += 1
+        self.failed += 1
+        if self._as_json:
+            print_json_line(_failure(thread, error))
 
     def report_failure(self, thread: Thread, error: PartitaError) -> None:
         """Report that a file could not be written."""
+        self._counts["failed"] += 1
         self.failed += 1
         if self._as_json:
-            print_json_line(
-                {"thread": thread.id, "error": error.what, "where": error.where, "hint": error.hint}
-            )
-        elif self.failed <= SHOWN:
+            print_json_line(_failure(thread, error))
+        elif self._counts["failed"] <= SHOWN:
             where = f" ({error.where})" if error.where else ""
             hint = f"; {error.hint}" if error.hint else ""
             print_notice(one_line(f"thread {thread.id} was not written: {error.what}{where}{hint}"))
@@ -244,21 +405,39 @@ class ExportReporter:
 
     def finish(self) -> None:
         """Print the totals."""
+        counts = self._counts
         if self._lines > SHOWN:
             print_notice(f"… and {self._lines - SHOWN:,} more; -o FILE --json lists all")
-        if self._files:
-            one = f"wrote {one_line(str(self._files[0]))}"
-            many = f"wrote {len(self._files):,} files to {one_line(str(self._files[0].parent))}"
-            print_notice(f"{many if self._several else one}: {size_of(self._size)}")
-        if self.failed:
-            print_notice(f"{counted(self.failed, 'thread was', 'threads were')} not written")
+        if self._losses and not self._every_loss:
+            print_losses(self._losses, every=False)
+        if self._paths:
+            first = next(iter(self._paths))
+            name, many = str(first), counted(len(self._paths), "file")
+            if self._several and (len(self._paths) > 1 or counts["written"] == len(self._paths)):
+                name = f"{many} to {first.parent}"
+            threads = f", {counts['written']:,} threads" if counts["written"] > len(self._paths) else ""
+            size = sum(path.stat().st_size for path in self._paths)
+            print_notice(f"wrote {one_line(name)}: {size_of(size)}{threads}")
+        if counts["unchanged"]:
+            what = counted(counts["unchanged"], "file is", "files are")
+            print_notice(f"{what} unchanged: the content is the same")
+        if counts["skipped"]:
+            print_notice(f"{counted(counts['skipped'], 'existing file was', 'existing files were')} skipped")
+        if counts["existing"]:
+            what = counted(counts["existing"], "file exists", "files exist")
+            print_notice(f"{what} with other content; --force overwrites, --skip-existing skips")
+        if counts["failed"]:
+            print_notice(f"{counted(counts['failed'], 'thread was', 'threads were')} not written")
+
+
+def _failure(thread: Thread, error: PartitaError) -> JsonObject:
+    return {"thread": thread.id, "error": error.what, "where": error.where, "hint": error.hint}
 
 
 def _counts(file: ExportedFile) -> list[str]:
     counts = [
         (len(_replaced(file)), "secret replaced", "secrets replaced"),
         (sum(file.removed.values()), "item left out", "items left out"),
-        (len(file.losses), "loss", "losses"),
     ]
     return [counted(*one) for one in counts if one[0]] + file.notices
 
@@ -270,8 +449,6 @@ def _lines(file: ExportedFile) -> Iterator[str]:
         yield f"replaced {finding.kind} {finding.preview} with {finding.mark}, {_times(finding.times)}{where}"
     for what, count in file.removed.items():
         yield f"left out {what}, {_times(count)}"
-    for loss in file.losses:
-        yield f"lost {loss}"
 
 
 def _times(count: int) -> str:
@@ -282,10 +459,11 @@ def _replaced(file: ExportedFile) -> list[Finding]:
     return [finding for finding in file.findings if not finding.kept]
 
 
-def _to_json(file: ExportedFile, path: Path | None) -> JsonObject:
+def _to_json(file: ExportedFile, path: Path | None, outcome: Outcome) -> JsonObject:
     result: JsonObject = {
         "thread": file.thread.id,
         "file": None if path is None else str(path),
+        "outcome": outcome,
         "format": file.format,
         "bytes": file.size,
     }
@@ -317,6 +495,12 @@ ID_LENGTH = 24
 DIGEST_LENGTH = 12
 
 
+def existing_file(folder: Path, thread: Thread, options: FileOptions) -> Path | None:
+    """Return the file of a thread in a folder, whatever the title was when it was written."""
+    pattern = f"*-{escape(_file_name_id(thread))}.{suffix_of(options)}"
+    return next(iter(sorted(folder.glob(pattern))), None)
+
+
 def find_threads(store: Store, wait: Wait, given: Sequence[str]) -> list[Thread]:
     """Return the threads that arguments name, without duplicates."""
     found = [wait(find_thread(store, one)) for one in given]
@@ -338,7 +522,12 @@ def list_threads(store: Store, wait: Wait, selected: ThreadFilter) -> list[Threa
 
 
 def file_name(file: ExportedFile) -> str:
-    """Return a file name of date, title and id: always the same for a thread, and unique to it."""
+    """Return a file name of date, title and id: always the same for a thread, and unique to it.
+
+    A session file has the name that its agent gives it.
+    """
+    if file.session_name:
+        return file.session_name
     created = file.thread.created_at
     date = f"{created:%Y-%m-%d}-" if created else ""
     return f"{date}{file.title}-{_file_name_id(file.thread)}.{file.suffix}"

@@ -107,6 +107,9 @@ log_agents_option = click.option(
     help="Only logs of this agent. Repeatable.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
+replace_option = click.option(
+    "--replace", metavar="TEXT", multiple=True, help="Also replace this text with a placeholder. Repeatable."
+)
 losses_option = click.option(
     "--losses",
     is_flag=True,

@@ -217,6 +217,11 @@ class Format:
     slot: Slot | None = None
     dump_session: Callable[[Sequence[Message], SessionFacts], Dumped] | None = None
     """Writes a session file, from the messages and the facts of the session."""
+    dump_agents: Callable[[Sequence[Message], SessionFacts], Mapping[str, list[Json]]] | None = None
+    """Returns the records of sub-agents by the path of their file.
+
+    It is relative to a folder beside the session file, which has the name of that file up to its first dot.
+    """
     session_path: Callable[[Json], str] | None = None
     """Returns the path at which the agent looks for a session file with these records."""
     is_complete: bool = False

@@ -186,14 +186,14 @@ def _of_session(record: Json, session_id: str) -> Json:
     return {**record, "sessionId": session_id} if is_object(record) and "sessionId" in record else record
 
 
-def dump_agents(messages: Sequence[Message]) -> dict[str, list[Json]]:
-    """The records of sub-agents with separate files, by their names."""
-    facts = facts_of(messages, SessionFacts())
+def dump_agents(messages: Sequence[Message], known: SessionFacts) -> dict[str, list[Json]]:
+    """The records of sub-agents with separate files, by the paths of these files."""
+    facts = facts_of(messages, known)
     found: dict[str, list[Json]] = {}
     for name, agent_messages in agents_of(messages):
         records = [line.record for line in SessionWriter(agent_messages, facts._replace(agent=name)).lines]
-        known = found.setdefault(name, records)
-        known += [record for record in records if record not in known]
+        written = found.setdefault(f"subagents/agent-{name}.jsonl", records)
+        written += [record for record in records if record not in written]
     return found
 
 
@@ -354,6 +354,7 @@ FORMAT: Final = Format(
     load,
     dump,
     dump_session=dump_session,
+    dump_agents=dump_agents,
     session_path=session_path,
     is_complete=True,
 )

@@ -96,9 +96,11 @@ def is_uuid(text: str) -> bool:
 
 # Losses
 
+OTHER_FILE: Final = "a sub-agent has a file of its own"
+
 REASONS: Final[Mapping[str, str]] = {
     "id": OTHER_ID,
-    "children": "a sub-agent has a file of its own",
+    "children": OTHER_FILE,
     "internal": SHOWN,
 }
 """The reasons why members are lost, by their names."""

@@ -156,7 +156,8 @@ def _owners(files: Sequence[LogFile]) -> Mapping[LogFile, LogFile]:
         if file.kind == "subagent":
             owner = named.get(str(file.session or _session_of(file.path)))
             if owner is None and file.path.parent.name == FOLDER:
-                owner = in_folder.get(file.path.parent.parent)
+                folder = file.path.parent.parent
+                owner = named.get(folder.name) or in_folder.get(folder)
             if owner is not None:
                 owners[file] = owner
     return owners

@@ -1,4 +1,4 @@
-"""A stored run → a recording: the responses of models as they were received, and their requests."""
+"""A stored run or thread → a recording: the responses of models as they were received, and their requests."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -19,12 +19,12 @@ from partita.runtime.replay.recorded_run import RecordedRun, lineage, read_recor
 from partita.runtime.session.live_run import is_note
 from partita.store.logs.run_log import LogRecord
 from partita.store.store import Store
-from partita.store.values import MessageFilter
+from partita.store.values import MessageFilter, RunFilter
 from partita.stream.records import Framing
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.messages import Message, UserMessage, text_of
-from partita.types.threads import Run
+from partita.types.threads import Run, Thread
 
 from .recording import (
     EVENT_STREAM,
@@ -37,6 +37,7 @@ from .recording import (
     response_of,
 )
 
+RUN_PAGE: Final = 1000
 HTTP: Final = ("sse", "body")
 """The framings of HTTP responses."""
 
@@ -58,6 +59,25 @@ async def record_run(store: Store, run: Run) -> Recording:
     return Recording(
         origin=origin, exchanges=exchanges, messages=[to_json(message) for message in conversation]
     )
+
+
+async def record_thread(store: Store, thread: Thread) -> Recording:
+    """The recording of all runs of a thread."""
+    messages = list(await store.messages.list(thread.id, MessageFilter(internal=None), limit=None))
+    runs: list[Run] = []
+    cursor: str | None = None
+    while True:
+        page = await store.runs.list(RunFilter(thread_id=thread.id), limit=RUN_PAGE, cursor=cursor)
+        runs += page.items
+        if (cursor := page.next) is None:
+            break
+    exchanges: list[Exchange] = []
+    for run in reversed(runs):  # the oldest first
+        exchanges += exchanges_of(await _recorded(store, run), prompt_before(messages, run))
+    if not exchanges:
+        raise AgentError(f"thread {thread.id!r} has no response", hint="no run of it has a log with output")
+    origin = origin_of("thread", thread.id, agent=thread.agent, title=thread.title)
+    return Recording(origin=origin, exchanges=exchanges, messages=[to_json(one) for one in messages])
 
 
 async def _recorded(store: Store, run: Run) -> RecordedRun:

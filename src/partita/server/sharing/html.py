@@ -1,4 +1,4 @@
-"""A thread as a self-contained HTML file, with the messages, and the script and style that display them."""
+"""A self-contained HTML file: the messages of threads, and the script and style that display them."""
 
 import re
 from base64 import b64encode
@@ -14,6 +14,9 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message
 from partita.types.threads import Thread
 from partita.views.messages import tool_views
+
+DATA: Final = "partita"
+"""The id of the element with the data of a page."""
 
 SCRIPT: Final = "/reader/reader.js"
 STYLE: Final = "/reader/reader.css"
@@ -48,9 +51,7 @@ BODY: Final = """</style>
 <body>
 <div id="root"></div>
 <noscript>This file needs JavaScript to show the conversation.</noscript>
-<script type="application/json" id="partita">"""
-CODE: Final = """</script>
-<script>"""
+"""
 END: Final = """</script>
 </body>
 </html>
@@ -66,23 +67,53 @@ class HtmlFile(NamedTuple):
 
 def html(thread: Thread, messages: Sequence[Message], facts: JsonObject, version: str) -> HtmlFile:
     """The HTML file of a thread. `facts` are shown to the reader."""
+    limit = FileLimit(MAX_FILE_BYTES)
+    data = thread_data(thread, messages, facts, limit)
+    pieces = [
+        *html_start(thread.title or "A conversation", version),
+        data_element(DATA, {"partita": version, **data}),
+        *html_end(),
+    ]
+    return HtmlFile(pieces, limit.left_out)
+
+
+def html_start(title: str, version: str) -> list[bytes]:
+    """The beginning of a page, up to its data."""
     script, style = _reader()
-    limit = _FileLimit(MAX_FILE_BYTES)
-    members: JsonObject = to_json(thread)
+    head = HEAD.format(
+        policy=escape(_policy(script, style), quote=True), version=escape(version), title=escape(title)
+    )
+    return [head.encode(errors="replace"), style, BODY.encode()]
+
+
+def html_end() -> list[bytes]:
+    """The end of a page, after its data."""
+    script, _ = _reader()
+    return [b"<script>", script, END.encode()]
+
+
+def data_element(id: str, data: JsonObject) -> bytes:
+    """Data of a page, which its script reads by the id."""
+    return b'<script type="application/json" id="%b">%b</script>\n' % (id.encode(), _inert(dumps(data)))
+
+
+def thread_data(
+    thread: Thread, messages: Sequence[Message], facts: JsonObject, limit: "FileLimit"
+) -> JsonObject:
+    """What the page has of a thread."""
+    before = limit.left_out
     data: JsonObject = {
-        "partita": version,
-        "thread": {name: members[name] for name in THREAD_MEMBERS if name in members},
+        "thread": thread_head(thread),
         "messages": limit.limited(to_json(messages)),
         "views": [to_json(dict(tool_views(message, thread.project))) for message in messages],
-        "facts": facts | {"filesLeftOut": limit.left_out},
     }
-    head = HEAD.format(
-        policy=escape(_policy(script, style), quote=True),
-        version=escape(version),
-        title=escape(thread.title or "A conversation"),
-    )
-    pieces = [head.encode(errors="replace"), style, BODY.encode(), _inert(dumps(data)), CODE.encode(), script]
-    return HtmlFile([*pieces, END.encode()], limit.left_out)
+    return {**data, "facts": facts | {"filesLeftOut": limit.left_out - before}}
+
+
+def thread_head(thread: Thread) -> JsonObject:
+    """The members of a thread that the page has."""
+    members: JsonObject = to_json(thread)
+    return {name: members[name] for name in THREAD_MEMBERS if name in members}
 
 
 def _reader() -> tuple[bytes, bytes]:
@@ -124,7 +155,7 @@ def _inert(data: bytes) -> bytes:
     return data.replace(b"<", b"\\u003c")
 
 
-class _FileLimit:
+class FileLimit:
     """Replaces the files of messages that exceed a total size."""
 
     def __init__(self, room: int) -> None:

@@ -11,7 +11,7 @@ from partita.formats.redaction.redactor import Rules
 from partita.formats.redaction.removal import Choice, Leaving
 from partita.server.problems import Problem
 
-ShareFormat: TypeAlias = Literal["html", "markdown", "jsonl", "fixture"]
+ShareFormat: TypeAlias = Literal["html", "markdown", "json", "jsonl", "fixture"]
 
 
 class CustomSecret(msgspec.Struct, forbid_unknown_fields=True):
@@ -79,7 +79,7 @@ class ShareRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """The file to make of a thread."""
 
     format: ShareFormat
-    target: Annotated[str, Meta(description="For `jsonl`: the format of the messages, one per line.")] = (
+    target: Annotated[str, Meta(description="For `json` and `jsonl`: the format of the messages.")] = (
         msgspec.field(default="canonical", name="as")
     )
     redact: RedactRequest = msgspec.field(default_factory=RedactRequest)

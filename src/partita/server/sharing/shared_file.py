@@ -1,7 +1,7 @@
 """The file of a thread in the requested format."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from partita.formats.conversion import write as write_messages
@@ -18,7 +18,7 @@ from partita.formats.format import Loaded
 from partita.formats.log.session_file import SessionFacts
 from partita.formats.losses import Loss
 from partita.formats.redaction.redactor import RedactionLimitError
-from partita.formats.registry import get_dump, get_format
+from partita.formats.registry import get_format
 from partita.runtime.recordings.recording import Recording, origin_of, to_bytes
 from partita.server.problems import Problem
 from partita.store.values import ConsumptionRecord
@@ -35,12 +35,14 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 MEDIA_TYPES: Final[Mapping[ShareFormat, str]] = {
     "html": "text/html; charset=utf-8",
     "markdown": "text/markdown; charset=utf-8",
+    "json": "application/json",
     "jsonl": "application/x-ndjson",
     "fixture": "application/json",
 }
 SUFFIXES: Final[Mapping[ShareFormat, str]] = {
     "html": "html",
     "markdown": "md",
+    "json": "json",
     "jsonl": "jsonl",
     "fixture": "fixture.json",
 }
@@ -55,6 +57,10 @@ class SharedFile(NamedTuple):
     redacted: RedactedThread
     losses: Sequence[Loss] = ()
     notices: Sequence[str] = ()
+    session_name: str = ""
+    """The name that the agent gives the file, if it is a session file."""
+    agents: Mapping[str, bytes] = {}
+    """Files of sub-agents by their paths: see `Format.dump_agents`."""
 
     @property
     def size(self) -> int:
@@ -64,13 +70,23 @@ class SharedFile(NamedTuple):
 
 def shared_file(content: ThreadContent, request: ShareRequest, version: str) -> SharedFile:
     """The requested file. It depends on the arguments only, which can be pickled."""
-    try:
-        redacted = redact_thread(content, request.redact.rules(), request.leave_out.choice())
-    except RedactionLimitError as error:
-        raise Problem(413, error.what, where="redact", hint=error.hint) from None
+    redacted = redact_content(content, request)
     title = redacted.thread.title or "conversation"
     name = _UNSAFE.sub("-", title).strip("-").lower()[:60] or "conversation"
     file = _write(redacted, request, version)._replace(name=f"{name}.{SUFFIXES[request.format]}")
+    return with_limited_size(file)
+
+
+def redact_content(content: ThreadContent, request: ShareRequest) -> RedactedThread:
+    """The content of a file, without secrets and what the request leaves out."""
+    try:
+        return redact_thread(content, request.redact.rules(), request.leave_out.choice())
+    except RedactionLimitError as error:
+        raise Problem(413, error.what, where="redact", hint=error.hint) from None
+
+
+def with_limited_size(file: SharedFile) -> SharedFile:
+    """The same file; an error if it is too large."""
     if file.size > MAX_BYTES:
         raise Problem(
             413, f"the file would have more than {MAX_BYTES} bytes", hint="leave out tool outputs or files"
@@ -84,13 +100,13 @@ def _write(redacted: RedactedThread, request: ShareRequest, version: str) -> Sha
             text = markdown(redacted.thread, redacted.messages, redacted.responses)
             return SharedFile([piece.encode(errors="replace") for piece in text], "", redacted)
         case "html":
-            page = html(redacted.thread, redacted.messages, _facts(redacted), version)
+            page = html(redacted.thread, redacted.messages, replaced_and_removed(redacted), version)
             notices = [f"{page.left_out} files are too large for the page"] if page.left_out else []
             return SharedFile(page.pieces, "", redacted, (), notices)
         case "fixture":
             return SharedFile([_fixture(redacted)], "", redacted, (), _log_notices(redacted))
-        case "jsonl":
-            return _lines(redacted, request.target)
+        case "json" | "jsonl":
+            return _messages(redacted, request.target, as_lines=request.format == "jsonl")
 
 
 def markdown(
@@ -151,18 +167,37 @@ def _fixture(redacted: RedactedThread) -> bytes:
     return to_bytes(recording)
 
 
-def _lines(redacted: RedactedThread, target: str) -> SharedFile:
-    writing = get_format(target)
-    get_dump(target, where="as")
+def _messages(redacted: RedactedThread, target: str, *, as_lines: bool) -> SharedFile:
+    """The messages in a format: as one JSON document, or one line each."""
+    writing = get_format(target, "written", where="as")
     session = session_facts(redacted.thread)
     dumped = write_messages(Loaded(tuple(redacted.messages)), writing, session=session)
-    if isinstance(dumped.payload, str):
-        return SharedFile([dumped.payload.encode(errors="replace")], "", redacted, dumped.losses)
-    items = dumped.payload if is_array(dumped.payload) else [dumped.payload]
-    notices: list[str] = []
-    if writing.session_path is not None:
-        notices.append(f"to resume the session, save the file as {writing.session_path(items)}")
-    return SharedFile([dumps(item) + b"\n" for item in items], "", redacted, dumped.losses, notices)
+    payload = dumped.payload
+    if isinstance(payload, str):
+        return SharedFile([payload.encode(errors="replace")], "", redacted, dumped.losses)
+    items = payload if is_array(payload) else [payload]
+    if as_lines:
+        pieces = [dumps(item) + b"\n" for item in items]
+    else:
+        pieces = list(json_array(map(dumps, items))) if is_array(payload) else [dumps(payload) + b"\n"]
+    agents: dict[str, bytes] = {}
+    if writing.dump_agents is not None:
+        found = writing.dump_agents(redacted.messages, session)
+        agents = {path: b"".join(dumps(one) + b"\n" for one in records) for path, records in found.items()}
+    if writing.session_path is None:
+        return SharedFile(pieces, "", redacted, dumped.losses)
+    path = writing.session_path(items)
+    notices = [f"to resume the session, save the file as {path}"]
+    return SharedFile(pieces, "", redacted, dumped.losses, notices, path.rpartition("/")[2], agents)
+
+
+def json_array(items: Iterable[bytes]) -> Iterator[bytes]:
+    """A JSON array with an item on each line, in pieces."""
+    start = b"[\n"
+    for item in items:
+        yield start + item
+        start = b",\n"
+    yield b"[]\n" if start == b"[\n" else b"\n]\n"
 
 
 def session_facts(thread: Thread) -> SessionFacts:
@@ -181,7 +216,8 @@ def session_facts(thread: Thread) -> SessionFacts:
     )
 
 
-def _facts(redacted: RedactedThread) -> JsonObject:
+def replaced_and_removed(redacted: RedactedThread) -> JsonObject:
+    """How much was replaced and left out, for readers of a page."""
     replaced = [finding for finding in redacted.findings if not finding.kept]
     return {"redacted": len(replaced), "leftOut": sum(redacted.removed.values())}
 
