@@ -130,7 +130,7 @@ def test_replay_of_a_thread_plays_its_runs_with_their_questions(store: str) -> N
     shown = partita(store, "replay", "sky").stdout
     headers = re.findall(r"^#(\d) (\w+)|^([✗✓] .*)$", shown, re.MULTILINE)
     assert ["".join(header) for header in headers] == ["1user", "2agent", "3user", "4agent", FAILED]
-    assert shown.startswith("(no title)\nsky")
+    assert shown.startswith("weather?\nsky")
     both = [run_of(store, "sky", index) for index in (0, 1)]
     lines = [partita(store, "replay", run, "--json").stdout for run in both]
     assert partita(store, "replay", "sky", "--json").stdout == "".join(lines)
@@ -179,7 +179,7 @@ def test_invalid_arguments_are_refused(store: str, arguments: list[str], code: i
 
 def test_last_without_runs_is_an_error(tmp_path: Path) -> None:
     store = new_store(tmp_path / "new.db")
-    assert "there are no threads yet" in partita(store, "replay", "last").stderr
+    assert "there are no threads with messages yet" in partita(store, "replay", "last").stderr
     assert "no runs" in partita(store, "runs").stderr
 
 

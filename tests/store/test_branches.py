@@ -36,7 +36,10 @@ async def test_messages_are_numbered_by_their_place_on_a_branch(store: Store, th
     hidden = UserMessage(id="h1", content="context", internal=True)
     await store.messages.save([hidden, event, assistant_message("b3")], thread_id=thread)
     numbers = await store.messages.numbers(thread)
-    assert numbers == {"q1": 1, "a1": 2, "q2": 3, "a2": 4, "b1": 2, "r2": 3, "b3": 4}
+    assert numbers == {"q1": 1, "a1": 2, "q2": 3, "a2": 4, "b1": 2, "r2": 3, "e1": 4, "b3": 5}
+    counted = await store.threads.get(thread)
+    assert counted is not None
+    assert counted.message_count == 5
 
 
 async def test_branches_are_switched(store: Store, thread: str) -> None:

@@ -1,6 +1,7 @@
 """Selecting messages of a thread: a branch, with or without internal messages, from a number on."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from partita.errors import NotFoundError, StoreError
@@ -28,8 +29,9 @@ class SelectedMessages(NamedTuple):
     thread: Thread
     messages: list[Message]
     others: dict[str, list[Message]]
-    numbers: dict[str, int]  # by message id; internal messages and events have none
+    numbers: dict[str, int]  # by message id; internal messages have none
     left_out: int  # how many messages of the branch come before
+    times: tuple[datetime, datetime] | None  # of the first and the last message of the branch
 
 
 def select_messages(store: Store, wait: Wait, thread: Thread, selection: Selection) -> SelectedMessages:
@@ -51,7 +53,16 @@ def select_messages(store: Store, wait: Wait, thread: Thread, selection: Selecti
     if selection.last is not None:
         shown = _last_numbered(selection.last, shown, numbers)
     before = sum(one.id in numbers for one in branch) - sum(one.id in numbers for one in shown)
-    return SelectedMessages(thread, shown, tree.other_branches(path, visible), numbers, before)
+    # Events without a time in the log may have the time when they were stored.
+    times = [one.created_at for one in branch if one.type != "event" and one.created_at is not None]
+    return SelectedMessages(
+        thread,
+        shown,
+        tree.other_branches(path, visible),
+        numbers,
+        before,
+        (min(times), max(times)) if times else None,
+    )
 
 
 def _from_number(number: int, branch: list[Message], numbers: Mapping[str, int]) -> list[Message]:

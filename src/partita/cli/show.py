@@ -1,6 +1,6 @@
 """`partita show`: print a thread as a conversation or as data."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -127,11 +127,11 @@ def _print(
         durations=_durations(store, wait, thread.id),
     )
     drawings = draw_conversation(
-        thread,
+        wait(store.threads.summary(thread.id)),
         selected.messages,
         selected.others,
         context,
-        now=datetime.now(UTC),
+        times=selected.times,
         left_out=selected.left_out,
     )
     show_drawings(drawings, pager=pager)

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from partita.cli.view.message import draw_conversation
+from partita.store.threads.lists import ThreadSummary
 from partita.types.messages import Message, UserMessage
 from partita.types.threads import Thread
 from tests.cli.rendering import DEFAULT, render
@@ -13,21 +14,27 @@ THREAD = Thread(
     title="Fix the flaky [bold]clock[/] test",
     agent="claude-code",
     project="/home/ada/clock",
-    updated_at=START,
+    message_count=5,
+    metadata={"gitBranch": "flaky"},
 )
+SUMMARY = ThreadSummary(
+    thread=THREAD, models=("sonata-2",), input_tokens=30_480, output_tokens=1_360, cost=0.456
+)
+TIMES = (START, START + timedelta(minutes=2))
 SHOWN: list[Message] = [message for message in CODING if not message.internal]
 
 
 def show(messages: list[Message], others: dict[str, list[Message]], left_out: int = 0) -> str:
-    now = START + timedelta(hours=2)
-    return render(*draw_conversation(THREAD, messages, others, DEFAULT, now=now, left_out=left_out))
+    return render(*draw_conversation(SUMMARY, messages, others, DEFAULT, times=TIMES, left_out=left_out))
 
 
 def test_thread_starts_with_its_title_and_ends_with_totals() -> None:
     lines = show(SHOWN, {}).split("\n")
-    assert lines[:8] == [
+    assert lines[:10] == [
         "Fix the flaky [bold]clock[/] test",
-        "0198a3c2-7d10 · claude-code · /home/ada/clock · 2 h ago",
+        "0198a3c2-7d10 · claude-code · /home/ada/clock · branch flaky",
+        "sonata-2 · 5 messages · 30.5k in, 1.4k out · $0.46",
+        "2026-03-02 14:02 → 14:04 UTC (2 min)",
         "",
         "system · 2026-03-02 14:02:11",
         "  You are a careful engineer.",
@@ -35,12 +42,11 @@ def test_thread_starts_with_its_title_and_ends_with_totals() -> None:
         "user · 14:02:11",
         "  ▌ The clock test fails one time in ten.",
     ]
-    assert lines[-6:] == [
+    assert lines[-5:] == [
         "─────",
         "5 messages · 11 calls (1 failed, 1 denied, 1 interrupted, 1 waiting)",
         "tokens  28,380 in · 1,270 out",
         "sub-agents  2 with 4 messages · 2,100 in · 90 out",
-        "2026-03-02 14:02:11 → 14:03:13 (1 min 2 s)",
         "",
     ]
 

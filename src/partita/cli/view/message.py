@@ -8,6 +8,7 @@ from msgspec import UNSET
 from rich.console import RenderableType
 from rich.text import Text
 
+from partita.store.threads.lists import ThreadSummary
 from partita.types.json import Json
 from partita.types.messages import (
     AssistantContent,
@@ -23,7 +24,6 @@ from partita.types.messages import (
     unlisted_calls,
 )
 from partita.types.parts import ReasoningPart, SteeringMessagePart, StepStartPart, TextPart, ToolResultPart
-from partita.types.threads import Thread
 from partita.types.tool_views import Notice
 from partita.views.messages import model_of
 from partita.views.notices import notices
@@ -88,10 +88,14 @@ def draw_message(message: Message, context: ViewContext, before: datetime | None
 
 
 def _event(message: Message, context: ViewContext, before: datetime | None) -> Iterator[Block]:
-    """Yield the blocks of an event message: dim lines without a header, the first with the time."""
-    time = f"{clock(message.created_at, before, context.zone)}  " if message.created_at else ""
-    for number, block in enumerate(blocks_of(message, context)):
-        mark = "· " if number else f"· {time}"
+    """Yield the blocks of an event message: dim lines without a header, the first with number and time."""
+    number = context.numbers.get(message.id) if message.id is not None else None
+    head = [
+        *([f"#{number}"] if number is not None else []),
+        *([clock(message.created_at, before, context.zone)] if message.created_at else []),
+    ]
+    for place, block in enumerate(blocks_of(message, context)):
+        mark = "· " if place or not head else f"· {' '.join(head)}  "
         yield Block(Beside(mark, block.drawn, once=True), block.depth, gap=False)
 
 
@@ -261,16 +265,16 @@ BRANCHES_SHOWN = 3
 
 
 def draw_conversation(
-    thread: Thread,
+    summary: ThreadSummary,
     messages: Sequence[Message],
     others: Mapping[str, Sequence[Message]],
     context: ViewContext,
     *,
-    now: datetime,
+    times: tuple[datetime, datetime] | None,
     left_out: int = 0,
 ) -> Iterator[RenderableType]:
     """Yield the title of a thread, its messages with the branches that start before them, and the totals."""
-    yield draw_title(thread, now, context.zone)
+    yield draw_title(summary, times, context.zone)
     if left_out:
         yield Rows([Row(f"\n… {counted(left_out, 'earlier message')}", "dim")])
     before: datetime | None = None
@@ -284,7 +288,7 @@ def draw_conversation(
         yield from draw_message(message, context, before)
         before, was_event = message.created_at or before, is_event
     yield Text("\n─────", "dim")
-    yield draw_totals(messages, context.zone)
+    yield draw_totals(messages)
 
 
 def draw_branches(others: Sequence[Message]) -> Rows:

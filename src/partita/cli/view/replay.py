@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 
 import click
@@ -108,7 +108,9 @@ async def play_thread(
     """Play the runs of a thread in order, each after the messages before it; without a speed, print them."""
     visibility = MessageFilter(internal=None if context.internal else False)
     page = await store.messages.list(thread.id, visibility, limit=None, blobs="reference")
-    show([draw_title(thread, datetime.now(UTC), context.zone)])
+    times = [one.created_at for one in page if one.type != "event" and one.created_at is not None]
+    summary = await store.threads.summary(thread.id)
+    show([draw_title(summary, (min(times), max(times)) if times else None, context.zone)])
     waiting = list(runs)
     before: datetime | None = None
     for message in page:
@@ -126,7 +128,7 @@ async def play_thread(
             ended = await get_run(store, run.id)
             if ended.status != "completed":
                 show(["", draw_status(ended)])
-    show([Text("\n─────", "dim"), draw_totals(page.items, context.zone)])
+    show([Text("\n─────", "dim"), draw_totals(page.items)])
 
 
 async def play_run(

@@ -2,19 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.text import Text
 
+from partita.store.threads.lists import ThreadSummary
+from partita.types.json import Json
 from partita.types.messages import AssistantMessage, Message, Part, ToolCallPart, unlisted_calls
-from partita.types.threads import Thread
 from partita.types.usage import Usage
 from partita.views.text import counted
 
 from .console import Row, Rows
 from .context import short_path
-from .text import ago, clock, format_duration, one_line
+from .text import format_duration, one_line, tokens_of
 from .tool_calls import state_of
+
+LONGEST_NAME = 60
 
 FAILURES = {"✗": "failed", "⊘": "denied", "■": "interrupted", "…": "without a result", "?": "waiting"}
 """By the mark of a state."""
@@ -58,9 +63,8 @@ class Totals:
 
     def _count(self, message: Message, inner: bool) -> list[Message]:
         """Count a message and return the messages of its sub-agents."""
-        if message.type != "event":
-            self.messages += not inner
-            self.agent_messages += inner
+        self.messages += not inner
+        self.agent_messages += inner
         if not isinstance(message, AssistantMessage):
             return []
         if message.content.usage is not None:
@@ -102,19 +106,50 @@ def summarize_sub_agent(messages: tuple[Message, ...]) -> Row:
     return Row(f"{', '.join(details)}; --full shows them", "dim", "⤷ ")
 
 
-def draw_title(thread: Thread, now: datetime, zone: tzinfo | None = None) -> Text:
-    """Return the title of a thread, and a line with its id, agent, project and time."""
-    details = [
-        one_line(thread.id),
-        one_line(thread.agent or ""),
-        short_path(thread.project or ""),
-        ago(thread.updated_at, now, zone),
+def draw_title(
+    summary: ThreadSummary, times: tuple[datetime, datetime] | None, zone: tzinfo | None = None
+) -> Group:
+    """Return the title of a thread, a line that identifies it, and a line with its models, size and times."""
+    thread = summary.thread
+    git_branch: Json = (thread.metadata or {}).get("gitBranch")
+    tokens = [(summary.input_tokens, "in"), (summary.output_tokens, "out")]
+    lines = [
+        [
+            one_line(thread.id),
+            one_line(thread.agent or ""),
+            short_path(thread.project or ""),
+            f"branch {one_line(git_branch, LONGEST_NAME)}" if isinstance(git_branch, str) else "",
+            f"tags: {', '.join(map(one_line, summary.tags))}" if summary.tags else "",
+        ],
+        [
+            ", ".join(one_line(model, LONGEST_NAME) for model in summary.models),
+            counted(thread.message_count or 0, "message"),
+            ", ".join(f"{tokens_of(count)} {name}" for count, name in tokens if count),
+            f"${summary.cost:,.2f}" if summary.cost is not None else "",
+            _times(times, zone),
+        ],
     ]
-    title = Text(one_line(thread.title or "(no title)"), "bold")
-    return title.append("\n" + " · ".join(detail for detail in details if detail), "not bold dim")
+    title = Text(one_line(thread.title or summary.preview or "(no title)"), "bold")
+    return Group(title, *(Details([detail for detail in line if detail]) for line in lines))
 
 
-def draw_totals(messages: Sequence[Message], zone: tzinfo | None = None) -> Rows:
+class Details:
+    """Facts on a line; it is wrapped between them."""
+
+    def __init__(self, details: Sequence[str]) -> None:
+        self._details = details
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines: list[str] = []
+        for detail in self._details:
+            if lines and cell_len(lines[-1]) + cell_len(detail) + 3 <= options.max_width:
+                lines[-1] += f" · {detail}"
+            else:
+                lines.append(detail)
+        yield Rows([Row(line, "dim") for line in lines])
+
+
+def draw_totals(messages: Sequence[Message]) -> Rows:
     """Return the totals of the shown messages."""
     totals = Totals(messages)
     counts = [counted(totals.messages, "message"), *([totals.describe_calls()] if totals.calls else [])]
@@ -122,7 +157,6 @@ def draw_totals(messages: Sequence[Message], zone: tzinfo | None = None) -> Rows
         ("", " · ".join(counts)),
         ("tokens  ", _tokens(totals.tokens)),
         ("sub-agents  ", _agents(totals)),
-        ("", _times(messages, zone)),
     ]
     return Rows([Row(f"{name}{text}", "dim") for name, text in lines if text])
 
@@ -143,16 +177,15 @@ def _agents(totals: Totals) -> str:
     return f"{totals.agents:,} with {messages}" + (f" · {used}" if used else "")
 
 
-def _times(messages: Sequence[Message], zone: tzinfo | None) -> str:
-    # Events without a time in the log have the time when they were stored.
-    times = [
-        message.created_at
-        for message in messages
-        if message.type != "event" and message.created_at is not None
-    ]
-    if not times:
+def _times(times: tuple[datetime, datetime] | None, zone: tzinfo | None) -> str:
+    if times is None:
         return ""
-    first, last = min(times), max(times)
-    if first == last:
-        return clock(first, None, zone)
-    return f"{clock(first, None, zone)} → {clock(last, first, zone)} ({format_duration(last - first)})"
+    first, last = times
+    started = f"{first.astimezone(zone):%Y-%m-%d %H:%M}"
+    name = last.astimezone(zone).tzname() or ""
+    if last - first < timedelta(minutes=1):
+        return f"{started} {name}"
+    ended = last.astimezone(zone)
+    is_same_day = ended.date() == first.astimezone(zone).date()
+    shown = f"{ended:%H:%M}" if is_same_day else f"{ended:%Y-%m-%d %H:%M}"
+    return f"{started} → {shown} {name} ({format_duration(last - first)})"

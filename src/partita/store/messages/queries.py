@@ -159,7 +159,7 @@ def _conditions(filter: MessageFilter) -> list[ColumnElement[bool]]:
 
 
 _TREE = Statement(
-    select(messages.c.id, messages.c.parent_id, messages.c.internal, messages.c.type)
+    select(messages.c.id, messages.c.parent_id, messages.c.internal)
     .where(messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread"))
     .order_by(messages.c.seq)
 )
@@ -168,7 +168,7 @@ _TREE = Statement(
 def numbers(tx: Transaction, thread_id: str) -> dict[str, int]:
     """The numbers of the messages of a thread, by id, as people see them: 1 is the first one of a branch.
 
-    Internal messages and events have none. On the active branch, the last number is the count of messages.
+    Internal messages have none. The last number of the active branch is the message count of the thread.
     """
     thread = threads.find(tx, thread_id)
     tree = {row.id: row for row in _TREE.rows(tx, of_owner=thread.owner, of_thread=thread.id)}
@@ -183,13 +183,9 @@ def numbers(tx: Transaction, thread_id: str) -> dict[str, int]:
             at = parent if parent in tree else None
         before = counts[at]
         for one in reversed(path):
-            before += _is_numbered(tree[one])
+            before += not tree[one].internal
             counts[one] = before
-    return {row.id: counts[row.id] for row in tree.values() if _is_numbered(row)}
-
-
-def _is_numbered(row: Row[Any]) -> bool:
-    return not row.internal and row.type != "event"
+    return {row.id: counts[row.id] for row in tree.values() if not row.internal}
 
 
 def around(
