@@ -180,13 +180,13 @@ WRONG = {
     "[serv]": ("there is no setting 'serv'", ":1", ""),
     "serve = 1": ("there is no setting 'serve'", ":1", ""),
     "serve = {prot = 1}": ("there is no setting 'serve.prot'", ":1", "port"),
-    "serve.port = 'x'": ("serve.port must be an integer, not 'x'", ":1", "port = 8"),
+    "serve.port = 'x'": ("serve.port must be an integer, not 'x'", ":1", "port = 7272"),
     "[serve]\nport = true": ("must be an integer, not True", ":2", ""),
     "[serve]\nport = 70000": ("serve.port is 70000", ":2", "from 0 to 65535"),
-    "[serve]\nkeys = 'yes'": ("serve.keys must be true or false", ":2", "keys = true"),
+    "[serve]\nkeys = 'yes'": ("serve.keys must be true or false", ":2", "keys = false"),
     "[serve]\norigins = 'https://a'": ("must be a list of strings", ":2", "origins = ["),
     "[serve]\norigins = [1]": ("must be a list of strings, not 1", ":2", ""),
-    "[serve]\nclient = 7": ("serve.client must be a string, not 7", ":2", 'client = "…"'),
+    "[serve]\nclient = 7": ("serve.client must be a string, not 7", ":2", 'client = "7"'),
     "[serve.port]\nx = 1": ("serve.port must be an integer, not 'a table'", ":1", ""),
     "[replay]\nlongest_pause = nan": ("replay.longest_pause is nan", ":2", "0 or more"),
     "store = ''": ("store must be the path", ":1", ""),
@@ -320,6 +320,11 @@ STORE_COMMANDS = (
     "diff last last",
     "rm x --yes",
     "compact",
+    "open last",
+    "resume last",
+    "rename last x",
+    "tag last x",
+    "pin last",
 )
 
 

@@ -10,8 +10,11 @@ from tests.cli.sample_store import CLOCK, add_threads, fill
 
 WITHOUT = {
     "completion": "it prints a script",
+    "config edit": "it prints one sentence",
+    "config init": "it prints one sentence",
+    "config set": "it prints one sentence",
     "config trust": "it prints one sentence",
-    "hook": "it prints nothing",
+    "config unset": "it prints one sentence",
     "mcp": "its protocol is JSON",
     "open": "it prints one address",
     "tour": "it is for people",

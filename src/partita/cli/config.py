@@ -4,11 +4,11 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.shell_completion import CompletionItem
 
+from .config_file import EDITING
 from .help import Group
 from .output import print_json, print_notice
-from .parameter_types import ExistingPath
+from .parameter_types import ExistingPath, SettingType
 
 if TYPE_CHECKING:  # the settings and rich are loaded when the command is run
     from pathlib import Path
@@ -16,32 +16,6 @@ if TYPE_CHECKING:  # the settings and rich are loaded when the command is run
     from partita.config.config import Config, ResolvedSetting
     from partita.config.settings import Value
     from partita.types.json import JsonObject
-
-
-class SettingType(click.ParamType[str]):
-    """The key of a setting."""
-
-    name = "key"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The key, if the setting exists."""
-        from partita.config.settings import BY_KEY
-
-        if value not in BY_KEY:
-            near = get_close_matches(str(value), BY_KEY, n=1)
-            more = f"did you mean {near[0]}?" if near else "partita config lists them"
-            self.fail(f"there is no setting {value!r}; {more}", param, ctx)
-        return str(value)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem[str]]:
-        """The keys with this prefix."""
-        from partita.config.settings import SETTINGS
-
-        return [
-            CompletionItem(one.key, help=one.meaning) for one in SETTINGS if one.key.startswith(incomplete)
-        ]
 
 
 @click.group(
@@ -52,6 +26,7 @@ class SettingType(click.ParamType[str]):
 Examples:
   partita config                    every setting
   partita config get serve.port     one value, for a script
+  partita config set serve.port 80  change your partita.toml
   partita config path               the files that are read
   PARTITA_PORT=8000 partita serve   for one command
 \b
@@ -114,7 +89,7 @@ def get(ctx: click.Context, key: str, as_json: bool) -> None:
         for item in value:
             click.echo(item)
     elif value is not None:
-        click.echo(_text(value))
+        click.echo(text_of(value))
     ctx.exit(1 if value is None else 0)
 
 
@@ -189,7 +164,7 @@ def trust(folder: str | None, revoke: bool) -> None:
     for key in file.values:
         one = settings.find(key)
         if one.setting.trust_reason and one.source.kind == "project":
-            print_notice(f"{key} = {_text(_shown(one))}")
+            print_notice(f"{key} = {text_of(_shown(one))}")
     print_notice(f"trusted until it changes: {file.path}")
 
 
@@ -243,7 +218,7 @@ def _print(found: "list[ResolvedSetting]") -> None:
         value = _shown(one)
         empty = value is None or value == ()
         text = (
-            Text(one.setting.default_text or "none", style="dim") if empty else Text(one_line(_text(value)))
+            Text(one.setting.default_text or "none", style="dim") if empty else Text(one_line(text_of(value)))
         )
         source = f"{one.source}{' (not trusted)' if one.refused is not None else ''}"
         style = "dim" if one.source.kind == "default" else "red" if one.refused is not None else ""
@@ -271,7 +246,8 @@ def _default_store() -> "Path":
     return default_path()
 
 
-def _text(value: "Value") -> str:
+def text_of(value: "Value") -> str:
+    """Return a value as it is shown."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
@@ -287,5 +263,8 @@ def _near_variable(name: str) -> str:
     near = get_close_matches(name, [*VARIABLES, *(one.environment for one in SETTINGS)], n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
+
+for command in EDITING:
+    config.add_command(command)
 
 COMMAND = config

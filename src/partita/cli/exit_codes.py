@@ -188,6 +188,9 @@ def print_click_error(error: click.ClickException) -> int:
     if isinstance(error, click.FileError):
         print_error(error.message.lower(), error.ui_filename, "check the spelling")
         return FAILED
+    if not isinstance(error, click.UsageError):
+        print_error(error.message.lower())
+        return FAILED
     what, hint = _usage_error(error)
     where = _parameter(error.param) if isinstance(error, click.BadParameter) and what[:7] != "missing" else ""
     context = getattr(error, "ctx", None)

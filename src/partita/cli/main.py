@@ -103,9 +103,7 @@ class Commands(Group):
         width = max(map(len, COMMANDS))
         for section, names in SECTIONS.items():
             found = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [
-                (name.ljust(width), one.get_short_help_str(formatter.width)) for name, one in found if one
-            ]
+            rows = [(name.ljust(width), one.get_short_help_str(80)) for name, one in found if one]
             with formatter.section(section):
                 formatter.write_dl(rows)
 

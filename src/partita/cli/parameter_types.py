@@ -1,9 +1,11 @@
 """The types of values that several commands share. Their errors are in plain words."""
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 
 class WholeNumber(click.ParamType[int]):
@@ -72,3 +74,29 @@ class ExistingPath(click.ParamType[str]):
         """Return the path."""
         Path(str(value)).stat()
         return str(value)
+
+
+class SettingType(click.ParamType[str]):
+    """The key of a setting."""
+
+    name = "key"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The key, if the setting exists."""
+        from partita.config.settings import BY_KEY
+
+        if value not in BY_KEY:
+            near = get_close_matches(str(value), BY_KEY, n=1)
+            more = f"did you mean {near[0]}?" if near else "partita config lists them"
+            self.fail(f"there is no setting {value!r}; {more}", param, ctx)
+        return str(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """The keys with this prefix."""
+        from partita.config.settings import SETTINGS
+
+        return [
+            CompletionItem(one.key, help=one.meaning) for one in SETTINGS if one.key.startswith(incomplete)
+        ]

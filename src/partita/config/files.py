@@ -48,7 +48,7 @@ def read_file(path: Path, role: Role) -> ConfigFile:
     text = _text(path, content)
     lines = dict(_lines(text))
     values: dict[str, Value] = {}
-    for key, raw in _flat(_parsed(path, text)):
+    for key, raw in flatten(_parsed(path, text)):
         where = file_location(path, lines.get(key) or lines.get(key.partition(".")[0]))
         setting = BY_KEY.get(key)
         if setting is None:
@@ -107,7 +107,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         ) from None
 
 
-def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def flatten(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """Each key with its section, and its value."""
     for name, raw in table.items():
         if isinstance(raw, dict) and (name in SECTIONS or name not in BY_KEY):

@@ -23,6 +23,10 @@ class Setting(NamedTuple):
     default: Value = None
     default_text: str = ""
     """A description of the default, if there is no default value."""
+    given_example: str = ""
+    """A value as it is written in a file, if the default is not an example of one."""
+    choices: tuple[str, ...] = ()
+    """The possible values, if there are few."""
     minimum: int | None = None
     maximum: int | None = None
     options: tuple[str, ...] = ()
@@ -32,12 +36,25 @@ class Setting(NamedTuple):
     user_only: bool = False
     """Whether only the user's file can set it."""
 
+    @property
+    def name(self) -> str:
+        """The key in its section."""
+        return self.key.rpartition(".")[2]
+
+    @property
+    def example(self) -> str:
+        """A value as it is written in a file: the default if there is one."""
+        if self.given_example:
+            return self.given_example
+        return f'"{self.default}"' if isinstance(self.default, str) else str(self.default).lower()
+
 
 SETTINGS: Final = (
     Setting(
         key="store",
         environment="PARTITA_STORE",
         kind="store",
+        given_example='"messages.db"',
         meaning="The store: the path of a file, or a URL.",
         default_text="a file in your data folder",
         trust_reason="it chooses where your sessions are stored and read",
@@ -55,6 +72,7 @@ SETTINGS: Final = (
         environment="PARTITA_TRUSTED",
         kind="folders",
         default=(),
+        given_example='["~/work"]',
         meaning="Folders whose `partita.toml` is trusted.",
         user_only=True,
     ),
@@ -83,6 +101,7 @@ SETTINGS: Final = (
         kind="texts",
         default=(),
         default_text="all available agents",
+        given_example='["claude-code", "anthropic:claude-sonnet-4-5"]',
         meaning="The agents that are served, as `--agent` names them.",
         options=("serve.names",),
         trust_reason="it runs code",
@@ -110,6 +129,7 @@ SETTINGS: Final = (
         environment="PARTITA_SERVE_ORIGINS",
         kind="texts",
         default=(),
+        given_example='["https://chat.example.com"]',
         meaning="Origins of other sites that may call the server.",
         options=("serve.origins",),
         trust_reason="it decides who can reach the server",
@@ -119,6 +139,7 @@ SETTINGS: Final = (
         environment="PARTITA_SERVE_ALLOW_HOSTS",
         kind="texts",
         default=(),
+        given_example='["chat.example.com"]',
         meaning="Additional host names that the server accepts.",
         options=("serve.hosts",),
         trust_reason="it decides who can reach the server",
@@ -128,6 +149,7 @@ SETTINGS: Final = (
         environment="PARTITA_SERVE_CWDS",
         kind="folders",
         default=(),
+        given_example='["~/work"]',
         meaning="Folders in which clients may run an agent, including subfolders.",
         options=("serve.cwds",),
         trust_reason="it decides where agents may work",
@@ -162,6 +184,7 @@ SETTINGS: Final = (
         environment="PARTITA_LOG_FORMAT",
         kind="text",
         default="text",
+        choices=("text", "json"),
         meaning="The format of log lines: `text` or `json`.",
         options=("serve.log_format",),
     ),
@@ -170,6 +193,7 @@ SETTINGS: Final = (
         environment="PARTITA_LOG_LEVEL",
         kind="text",
         default="warning",
+        choices=("debug", "info", "warning", "error"),
         meaning="The lowest level of log lines: `debug`, `info`, `warning` or `error`.",
         options=("serve.log_level",),
     ),
@@ -178,6 +202,7 @@ SETTINGS: Final = (
         environment="PARTITA_SERVE_OPEN",
         kind="switch",
         default_text="off except for `partita`",
+        given_example="true",
         meaning="Open the browser.",
         options=("serve.opens",),
     ),
@@ -214,6 +239,7 @@ SETTINGS: Final = (
         kind="texts",
         default=(),
         default_text="all",
+        given_example='["claude-code", "codex"]',
         meaning="The agents whose sessions `import` and `watch` import.",
         options=("import.agents", "watch.agents"),
         trust_reason="it decides which of your sessions are imported",
@@ -223,6 +249,7 @@ SETTINGS: Final = (
         environment="PARTITA_IMPORT_RESOURCE",
         kind="text",
         default_text="no owner",
+        given_example='"ada"',
         meaning="The owner of the threads that `import`, `watch` and `hook` import.",
         options=("import.resource", "watch.resource"),
         trust_reason="it decides who owns imported sessions",
@@ -233,6 +260,7 @@ SETTINGS: Final = (
         kind="number",
         minimum=1,
         default_text="the number of CPU cores",
+        given_example="4",
         meaning="The number of processes that read logs.",
         options=("import.workers",),
     ),

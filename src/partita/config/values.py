@@ -18,15 +18,6 @@ DESCRIPTIONS: Final[dict[Kind, str]] = {
     "texts": "a list of strings",
     "folders": "a list of folders",
 }
-EXAMPLES: Final[dict[Kind, str]] = {
-    "text": '"…"',
-    "store": '"messages.db"',
-    "number": "8",
-    "seconds": "1.5",
-    "switch": "true",
-    "texts": '["…", "…"]',
-    "folders": '["~/work"]',
-}
 BOOLEANS: Final = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
@@ -41,7 +32,7 @@ def from_toml(setting: Setting, raw: object) -> Value:
     """The value of a setting in a TOML file. A value of another type is a `ConfigError`."""
     match setting.kind, raw:
         case (("text" | "store"), str()) if raw:
-            return raw
+            return _chosen(setting, raw)
         case "switch", bool():
             return raw
         case "number", int() if not isinstance(raw, bool):
@@ -51,14 +42,14 @@ def from_toml(setting: Setting, raw: object) -> Value:
         case (("texts" | "folders"), list()):
             return tuple(_item(setting, item) for item in cast("list[object]", raw))
         case _:
-            raise _wrong(setting, raw, f"write {_name(setting)} = {EXAMPLES[setting.kind]}")
+            raise _wrong(setting, raw, f"write {setting.name} = {setting.example}")
 
 
 def from_text(setting: Setting, text: str) -> Value:
     """The value of a setting in an environment variable. Lists are separated by commas."""
     match setting.kind:
         case "text" | "store":
-            return text
+            return _chosen(setting, text)
         case "texts" | "folders":
             return tuple(piece.strip() for piece in text.split(",") if piece.strip())
         case "switch":
@@ -69,12 +60,18 @@ def from_text(setting: Setting, text: str) -> Value:
             try:
                 return _in_range(setting, int(text) if setting.kind == "number" else float(text))
             except ValueError:
-                raise _wrong(setting, text, f"such as {EXAMPLES[setting.kind]}") from None
+                raise _wrong(setting, text, f"such as {setting.example}") from None
+
+
+def _chosen(setting: Setting, text: str) -> str:
+    if setting.choices and text not in setting.choices:
+        raise ConfigError(f"{setting.key} is {text!r}", hint=f"use one of {', '.join(setting.choices)}")
+    return text
 
 
 def _item(setting: Setting, item: object) -> str:
     if not isinstance(item, str) or not item:
-        raise _wrong(setting, item, f"write {_name(setting)} = {EXAMPLES[setting.kind]}")
+        raise _wrong(setting, item, f"write {setting.name} = {setting.example}")
     return item
 
 
@@ -102,10 +99,6 @@ def _type_name(raw: object) -> object:
             return "a table"
         case _:
             return type(raw).__name__
-
-
-def _name(setting: Setting) -> str:
-    return setting.key.rpartition(".")[2]
 
 
 def with_absolute_paths(folder: Path, kind: Kind, value: Value) -> Value:
