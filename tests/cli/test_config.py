@@ -318,13 +318,14 @@ STORE_COMMANDS = (
     "fork last 1",
     "fixture last",
     "diff last last",
-    "rm x --yes",
-    "compact",
-    "open last",
-    "resume last",
     "rename last x",
     "tag last x",
     "pin last",
+    "open last",
+    "resume last",
+    "rm x --yes",
+    "compact",
+    "retention --logs 1d",
 )
 
 

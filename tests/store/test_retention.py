@@ -13,10 +13,13 @@ from partita.store.logs.maintenance import Retention, RetentionReport, drop_logs
 from partita.store.logs.run_log import LogEntry, follow
 from partita.store.messages.prepared import prepare
 from partita.store.messages.writer import save
+from partita.store.retention import RemovalReport, apply_retention
 from partita.store.runs import rows as runs
 from partita.store.schema import messages, parts
+from partita.store.threads import rows as threads
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.threads import Thread
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 
@@ -113,3 +116,16 @@ async def test_messages_and_the_times_of_calls_are_kept(engine: Engine) -> None:
         parts, parts.c.message == messages.c.key
     )
     assert [tuple(row) for row in await store.read(lambda tx: tx.rows(query))] == [("m", NOON, later)]
+
+
+@in_empty_store
+async def test_old_threads_are_removed_unless_they_are_pinned_or_active(engine: Engine) -> None:
+    store, _ = await store_with_old_runs(engine)
+    await store.write(threads.create, Thread(id="old", updated_at=NOON))
+    await store.write(threads.create, Thread(id="pinned", metadata={"pinned": True}, updated_at=NOON))
+    policy = Retention(thread_age=timedelta(days=1), max_age=timedelta(0))
+    planned = await apply_retention(store, policy, dry_run=True)
+    assert [one.id for one in planned.threads] == ["old"]
+    assert await apply_retention(store, policy) == planned
+    assert await apply_retention(store, policy) == RemovalReport(threads=[])
+    assert await store.read(threads.get, "pinned") is not None

@@ -67,6 +67,7 @@ SECTIONS = {
         "doctor": "doctor",
         "migrate": "migrate",
         "reproject": "reproject",
+        "retention": "retention",
     },
     "Settings": {
         "config": "config",

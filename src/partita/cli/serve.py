@@ -177,10 +177,14 @@ def serve(
         store_name,
         with_fragment,
     )
+    from partita.config.config import Config
+    from partita.runtime.session.session import LEASE
     from partita.server.app import asgi
     from partita.server.log_output import logging_to_stderr
     from partita.server.runner import serve_on
     from partita.server.settings import MEBIBYTE, Limits, Settings
+
+    from .retention import policy_in
 
     app = asgi(
         find_agents(names),
@@ -192,7 +196,7 @@ def serve(
         cwds=cwds,
         routes="all",
         limits=Limits(cpu_seconds=cpu_seconds, memory_bytes=memory_mb * MEBIBYTE, expansion=expansion),
-        settings=None if lease is None else Settings(lease=lease),
+        settings=Settings(lease=LEASE if lease is None else lease, retention=policy_in(Config())),
     )
     is_fixed = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
     sockets = _sockets(app, host, port, is_fixed=is_fixed)

@@ -51,19 +51,24 @@ def watch(
     Each change is a line with the session: time, agent, project, title, new messages. An incomplete last line
     of a log is imported when it is complete. Files and folders may be created later.
     """
+    from partita.config.config import Config
     from partita.importers.logs.watch import watch_logs
     from partita.importers.logs.workers import Workers
     from partita.logs.files import roots
+    from partita.runtime.retention import DailyRetention
     from partita.store.connection import open_store
 
+    from .retention import policy_in
+
     check_agents(agents)
+    policy = policy_in(Config())
     watched = [Path(path).absolute() for path in paths] or list(roots(agents=agents or None))
 
     def files() -> "tuple[LogFile, ...]":
         return find(paths, agents)[0]
 
     async def work() -> None:
-        async with open_store(url) as store:
+        async with open_store(url) as store, DailyRetention(store, policy):
             with _until_stopped() as stop:
                 await watch_logs(
                     store,

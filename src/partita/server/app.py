@@ -18,6 +18,7 @@ from partita.runtime.budgets import Budgets
 from partita.runtime.failures import OnError
 from partita.runtime.log_context import get_logger
 from partita.runtime.principal import Principal
+from partita.runtime.retention import DailyRetention
 from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
 from partita.store.connection import open_store
@@ -169,6 +170,7 @@ class PartitaApp:
                 )
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
+                await stack.enter_async_context(DailyRetention(store, self.settings.retention))
                 self._open = stack.pop_all()
             workers = WorkerPool(self.settings.limits)
             self.metrics.observe(store, session, workers)

@@ -6,6 +6,7 @@ from typing import Final
 from partita.runtime.budgets import Budgets
 from partita.runtime.failures import OnError
 from partita.runtime.session.session import LEASE
+from partita.store.logs.maintenance import Retention
 from partita.store.runs.turns import Busy
 from partita.stream.targets import Target
 
@@ -74,6 +75,8 @@ class Settings:
     """Seconds for which a process leases its runs. After that, the runs of a process that died are ended."""
     seal_after: float | None = 60.0
     """Seconds after which the log of an ended run is rewritten as compressed blocks; `None`: never."""
+    retention: Retention | None = None
+    """The threads and logs that are kept; others are removed once a day. `None`: everything is kept."""
     on_error: OnError | None = None
     """Returns the error text that end users (role `chat`) see instead of an exception's own text."""
     limits: Limits = field(default_factory=Limits)

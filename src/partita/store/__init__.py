@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .messages.queries import NumberedQuery as NumberedQuery
     from .messages.queries import PartTime as PartTime
     from .owners import OwnerReport as OwnerReport
+    from .retention import ExpiredThread as ExpiredThread
+    from .retention import RemovalReport as RemovalReport
     from .runs.rows import RunEnd as RunEnd
     from .runs.runs import Runs as Runs
     from .runs.turns import Signal as Signal
@@ -94,6 +96,10 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "PartTime",
     ),
     "partita.store.owners": ("OwnerReport",),
+    "partita.store.retention": (
+        "ExpiredThread",
+        "RemovalReport",
+    ),
     "partita.store.runs.rows": ("RunEnd",),
     "partita.store.runs.runs": ("Runs",),
     "partita.store.runs.turns": (

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Row, delete, or_, select, update
+from msgspec.structs import replace
+from sqlalchemy import Row, delete, or_, select
 
 from partita.types.json import Json, dumps, is_object, loads
 
@@ -21,6 +22,9 @@ REMOVED: Final = "removed:"
 
 REMOVED_STATE: Final[Json] = {"removed": True}
 """The state of a file whose thread was deleted."""
+
+STAMP: Final = ("size", "mtime")
+"""The members of the state of a file that change when it is written."""
 
 LOG_RUN: Final = '"log":'
 """In the metadata of runs that were imported from the log of an agent."""
@@ -87,25 +91,32 @@ def delete_source(tx: Transaction, path: str) -> bool:
 # Threads that were deleted
 
 
-def mark_removed(tx: Transaction, thread: Row[Any]) -> None:
+def mark_removed(tx: Transaction, thread: Row[Any], *, until_changed: bool = False) -> None:
     """Keep a session whose thread is deleted from being imported again while its log exists.
 
-    Its files keep their path and identity. What was read of them is forgotten.
+    Its files keep their path and identity. What was read of them is forgotten. With `until_changed` they also
+    keep their size and time, and the session is imported again when they change.
     """
+    of_owner = sources.c.owner == thread.owner
     links = select(sources.c.path).where(
-        sources.c.owner == thread.owner,
+        of_owner,
         sources.c.path.startswith(SESSION, autoescape=True),
         sources.c.state == dumps({"threadId": thread.id}).decode(),
     )
     linked = [row.path for row in tx.rows(links)]
     ids = [thread.id, *(path.removeprefix(SESSION) for path in linked)]
-    of_owner = sources.c.owner == thread.owner
     tx.run(delete(sources).where(of_owner, sources.c.path.in_(linked)))
-    values = {"offset": 0, "hash": None, "state": dumps(REMOVED_STATE).decode(), "updated_at": tx.now}
-    files = tx.run(update(sources).where(of_owner, sources.c.thread_id.in_(ids)).values(values)).rowcount
-    if files or linked or _is_imported(tx, thread):
-        marks = [Source(path=f"{REMOVED}{one}", agent=thread.agent, state=REMOVED_STATE) for one in ids]
-        save_sources(tx, marks, thread.owner)
+    files = [_source(row) for row in tx.rows(select(sources).where(of_owner, sources.c.thread_id.in_(ids)))]
+    marks = [replace(file, offset=0, hash=None, state=_removed_state(file, until_changed)) for file in files]
+    if not until_changed and (files or linked or _is_imported(tx, thread)):
+        marks += [Source(path=f"{REMOVED}{one}", agent=thread.agent, state=REMOVED_STATE) for one in ids]
+    save_sources(tx, marks, thread.owner)
+
+
+def _removed_state(file: Source, until_changed: bool) -> Json:
+    if not until_changed or not is_object(file.state):
+        return REMOVED_STATE
+    return {"removed": True, **{name: file.state[name] for name in STAMP if name in file.state}}
 
 
 def _is_imported(tx: Transaction, thread: Row[Any]) -> bool:
@@ -128,13 +139,21 @@ def removed_threads(tx: Transaction, thread_ids: Sequence[str]) -> set[str]:
 def restore_removed(tx: Transaction, thread_ids: Sequence[str]) -> None:
     """Let the sessions of deleted threads be imported again."""
     marks = tx.among(sources.c.path, [f"{REMOVED}{one}" for one in thread_ids])
-    files = tx.among(sources.c.thread_id, thread_ids) & (sources.c.state == dumps(REMOVED_STATE).decode())
+    files = tx.among(sources.c.thread_id, thread_ids) & (sources.c.state.startswith('{"removed":true'))
     tx.run(delete(sources).where(tx.owned(sources), or_(marks, files)))
 
 
-def is_removed(source: Source) -> bool:
+def is_marked(source: Source) -> bool:
     """Whether the thread that a file was read into was deleted."""
     return is_object(source.state) and source.state.get("removed") is True
+
+
+def is_removed(source: Source, size: int, mtime: int) -> bool:
+    """Whether a file that has this size and time now is left out because its thread was deleted."""
+    state = source.state
+    if not is_marked(source) or not is_object(state):
+        return False
+    return all(state.get(name, now) == now for name, now in zip(STAMP, (size, mtime), strict=True))
 
 
 def _source(row: Row[Any]) -> Source:

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from sqlalchemy import Connection, text
 
-from . import owners, rebuild
+from . import owners, rebuild, retention
 from .blobs.blobs import Blobs
 from .context import StoreContext, View
 from .engines.engine import Engine
@@ -17,9 +17,11 @@ from .engines.location import copies_of, store_files
 from .keys import Keys
 from .logs.appender import Appender
 from .logs.logs import Logs
+from .logs.maintenance import Retention
 from .memory import StoreMemory
 from .messages.messages import Messages
 from .owners import OwnerReport
+from .retention import RemovalReport
 from .runs.runs import Runs
 from .search.search import search
 from .sources import Sources
@@ -146,6 +148,10 @@ class Store(StoreContext):
             total += count
             if count < BATCH:
                 return total
+
+    async def apply_retention(self, policy: Retention, *, dry_run: bool = False) -> RemovalReport:
+        """Remove the threads and logs that a policy does not keep; with `dry_run`, only find them."""
+        return await retention.apply_retention(self, policy, dry_run=dry_run)
 
     async def delete_owner(self, resource_id: str) -> OwnerReport:
         """Delete the threads of an owner with all they contain, and blobs, sources, keys and counters."""

@@ -16,7 +16,7 @@ from partita.logs.sources.source import LogFile
 from partita.store.bulk.agent_sessions import compare_sessions, write_sessions
 from partita.store.bulk.rows import ThreadRows
 from partita.store.bulk.writer import ThreadCounts, known_threads
-from partita.store.sources import REMOVED, SESSION, is_removed
+from partita.store.sources import REMOVED, SESSION, is_marked, is_removed
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.store.threads.lists import first_words, with_display_titles
@@ -87,6 +87,7 @@ async def import_logs(
         known = {path: source for path, source in known.items() if not _holds_removed(source, known)}
     else:
         units = _without_removed(units, known, report)
+        known = {path: source for path, source in known.items() if not is_marked(source)}
     tasks, moved = _tasks(units, known, lite=await store.read(_is_lite), finished=finished, followed=followed)
     await _Import(store, resource_id, report, tasks, on_progress, restore=restore).run(workers)
     await _count_sessions(store, resource_id, report, units, known)
@@ -137,13 +138,13 @@ def _without_removed(
     units: Iterable[Unit], known: Mapping[str, Source], report: LogImportReport
 ) -> list[Unit]:
     """The sessions without those whose threads were deleted, which are counted."""
-    removed = {source.path for source in known.values() if is_removed(source)}
-    identities = {source.identity for source in known.values() if source.identity and is_removed(source)}
+    by_identity = {source.identity: source for source in known.values() if source.identity}
     kept: list[Unit] = []
     for unit in units:
+        found = [known.get(str(file.path)) or by_identity.get(file.identity) for file in unit.files]
         session, *agents = (
-            str(file.path) in removed or (str(file.path) not in known and file.identity in identities)
-            for file in unit.files
+            source is not None and is_removed(source, file.size, file.mtime_ns)
+            for file, source in zip(unit.files, found, strict=True)
         )
         if session:
             report.agents[unit.session.agent].removed += 1
@@ -156,7 +157,7 @@ def _without_removed(
 def _holds_removed(source: Source, known: Mapping[str, Source]) -> bool:
     """Whether a file has a session whose thread was deleted. A database has many: it is read again."""
     stamps = source.state.get("stamps") if is_object(source.state) else None
-    return is_removed(source) or (is_object(stamps) and any(f"{REMOVED}{one}" in known for one in stamps))
+    return is_marked(source) or (is_object(stamps) and any(f"{REMOVED}{one}" in known for one in stamps))
 
 
 def _is_lite(tx: Transaction) -> bool:

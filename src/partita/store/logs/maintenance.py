@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, delete, func, select, text, update
+from sqlalchemy import ColumnElement, Row, delete, false, func, not_, select, text, update
 
 from partita.errors import ConflictError, StoreError
 from partita.store.blobs import blobs
 from partita.store.runs.rows import ACTIVE, find
-from partita.store.schema import run_blobs, run_log, runs
+from partita.store.schema import run_blobs, run_log, runs, threads
 from partita.store.sql.transaction import Transaction
+from partita.store.threads.filter import is_pinned
 
 from . import blocks
 from .blocks import StoredEntry
@@ -32,10 +33,20 @@ class SealReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long a log is kept after the end of its run, and how many bytes all logs may take."""
+    """How long a log is kept after the end of its run, and how many bytes all logs may take.
+
+    Pinned threads and their logs are always kept.
+    """
 
     max_age: timedelta | None = None
     max_bytes: int | None = None
+    thread_age: timedelta | None = None
+    """How long a thread is kept after its last message."""
+
+    @property
+    def keeps_everything(self) -> bool:
+        """Whether nothing is ever removed."""
+        return self == Retention()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +160,7 @@ def drop_logs(
     """Drop the logs that a policy does not keep, the oldest first. Messages, runs and call times stay."""
     if policy.max_age is None and policy.max_bytes is None:
         return RetentionReport()
-    expired = _expired(tx, policy, _ended_logs(tx, limit + 1))
+    expired = _expired(tx, policy, _ended_logs(tx, policy, limit + 1))
     dropped = expired[:limit]
     if not dry_run:
         for row in dropped:
@@ -162,8 +173,11 @@ def drop_logs(
     )
 
 
-def _ended_logs(tx: Transaction, limit: int) -> list[Row[Any]]:
-    """Ended runs that still have a log, with its size, the oldest first."""
+def _ended_logs(tx: Transaction, policy: Retention, limit: int) -> list[Row[Any]]:
+    """Ended runs that still have a log, with its size, the oldest first.
+
+    Without those of pinned threads, and of threads that the policy does not keep.
+    """
     logs = every_row(tx)
     query = (
         select(
@@ -174,12 +188,19 @@ def _ended_logs(tx: Transaction, limit: int) -> list[Row[Any]]:
             func.sum(func.length(logs.c.data)).label("size"),
         )
         .join(logs, (logs.c.owner == runs.c.owner) & (logs.c.run_id == runs.c.id))
+        .join(threads, (threads.c.owner == runs.c.owner) & (threads.c.id == runs.c.thread_id))
         .where(tx.owned(runs), runs.c.status.not_in(ACTIVE), runs.c.log_dropped_at.is_(None))
+        .where(not_(is_pinned(tx)), not_(is_expired(tx, policy)))
         .group_by(runs.c.owner, runs.c.id)
         .order_by(runs.c.finished_at, runs.c.id)
         .limit(limit)
     )
     return list(tx.rows(query))
+
+
+def is_expired(tx: Transaction, policy: Retention) -> ColumnElement[bool]:
+    """Whether a thread is older than a policy allows, pinned or not."""
+    return false() if policy.thread_age is None else threads.c.updated_at < tx.now - policy.thread_age
 
 
 def _expired(tx: Transaction, policy: Retention, candidates: list[Row[Any]]) -> list[Row[Any]]:

@@ -304,6 +304,12 @@ def delete_thread(tx: Transaction, thread_id: str) -> bool:
     return True
 
 
+def delete_expired(tx: Transaction, thread_id: str) -> None:
+    """Delete a thread that a policy does not keep: an import creates it again if its log changes."""
+    mark_removed(tx, find(tx, thread_id, lock=True), until_changed=True)
+    discard_thread(tx, thread_id)
+
+
 def discard_thread(tx: Transaction, thread_id: str) -> None:
     """Delete a thread whose session is in another thread now: an import may create it again."""
     row = find(tx, thread_id, lock=True)
