@@ -316,7 +316,7 @@ def test_a_folder_that_cannot_be_read_is_reported_and_skipped(
     assert len(found) == 3
     assert [str(problem) for problem in problems] == [
         f"cannot be read: permission denied (at {tmp_path / '.codex' / 'archived_sessions'}); "
-        "hint: check who may read it, then try again"
+        "hint: check its permissions"
     ]
 
 
@@ -427,6 +427,22 @@ def test_problems_do_not_stop_the_rest(tmp_path: Path) -> None:
         ("no logs in this folder", "empty"),
     ]
     assert all(problem.hint for problem in problems)
+
+
+def test_links_that_lead_nowhere_do_not_hide_the_logs_beside_them(tmp_path: Path) -> None:
+    make(tmp_path, ["good.jsonl"], LINE)
+    (tmp_path / "circle.jsonl").symlink_to("circle.jsonl")
+    (tmp_path / "gone.jsonl").symlink_to("nowhere.jsonl")
+    (tmp_path / "itself").symlink_to(".")
+    files, problems = find_logs([tmp_path])
+    assert (relative(files, tmp_path), problems) == (["good.jsonl"], ())
+    (problem,) = find_logs([tmp_path / "circle.jsonl"]).problems
+    assert problem.hint == "a link points to itself"
+
+
+def test_a_folder_with_an_unreadable_log_is_one_problem(tmp_path: Path) -> None:
+    make(tmp_path, ["cut.jsonl.gz"], gzip.compress(LINE * 50)[:30])
+    assert [problem.what for problem in find_logs([tmp_path]).problems] == ["compressed file is cut off"]
 
 
 @pytest.mark.parametrize("name", ["node_modules/a.jsonl", ".git/a.jsonl", f"{ONE}/tool-results/a.jsonl"])

@@ -60,6 +60,9 @@ def find(
     if paths:
         from partita.logs.files import find_logs
 
+        if not all(paths):
+            raise click.UsageError("a path is empty")
+
         found = find_logs(paths)
         files, problems = found.files, found.problems
     else:
@@ -248,7 +251,11 @@ def _print_places(paths: Sequence[str], agents: Sequence[str]) -> None:
 
     of = f" of {', '.join(agents)}" if agents else ""
     if paths:
-        echo(f"No logs{of} were found in {', '.join(map(shown_path, paths))}.", err=True)
+        places = ", ".join(map(shown_path, paths))
+        echo(
+            f"No logs{of} were found in {places}." if of else f"Nothing to import: {places} is empty.",
+            err=True,
+        )
         return
     echo(f"No logs{of or ' of agents'} were found in:", err=True)
     for agent, folders in homes().items():

@@ -153,7 +153,7 @@ def _listing(
         entered.add((itself.st_dev, itself.st_ino))
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.is_dir():
+                if _is_folder(entry):
                     folders.append(entry.name)
                 else:
                     files.append(entry)
@@ -162,6 +162,14 @@ def _listing(
     except OSError as error:
         report(unreadable(folder, error))
     return {entry.name: entry for entry in sorted(files, key=_name)}, sorted(folders)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder or a link to one. A link that points to itself is not."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 _name: Callable[[os.DirEntry[str]], str] = attrgetter("name")
@@ -186,18 +194,22 @@ class Expansion(NamedTuple):
     problems: tuple[PartitaError, ...]
 
 
+KNOWN: Final = f"known agents: {', '.join(AGENTS)}; other data needs --from"
+"""The hint where no log was found."""
+
+
 def find_logs(paths: Iterable[str | Path]) -> Expansion:
     """The logs of any known agent: the named files, and those in the named folders. Never raises."""
     files: dict[str, LogFile] = {}
     problems: list[PartitaError] = []
-    hint = f"known agents: {', '.join(AGENTS)}; other data needs --from"
     for path in map(Path, paths):
-        if path.is_dir():
+        if os.path.isdir(path):  # noqa: PTH112 # `is_dir` may raise an error
+            before = len(problems)
             found = list(_search(path, problems.append))
-            if not found:
-                problems.append(PartitaError("no logs in this folder", where=str(path), hint=hint))
+            if not found and len(problems) == before:
+                problems.append(FormatError("no logs in this folder", where=str(path), hint=KNOWN))
         else:
-            found = list(_named_file(path, problems.append, hint))
+            found = list(_named_file(path, problems.append))
         for file in found:
             files.setdefault(file.identity, file)
     return Expansion(tuple(files.values()), tuple(problems))
@@ -232,7 +244,7 @@ def is_ignored(name: str) -> bool:
     return any(source.is_ignored(name) for source in SOURCES.values())
 
 
-def _named_file(path: Path, report: OnProblem, hint: str) -> Iterator[LogFile]:
+def _named_file(path: Path, report: OnProblem) -> Iterator[LogFile]:
     """Return the log in a file that the user named, whatever its name is."""
     try:
         path.stat()
@@ -248,7 +260,7 @@ def _named_file(path: Path, report: OnProblem, hint: str) -> Iterator[LogFile]:
         if found:
             yield found
         elif not empty:  # an empty log is a session without messages
-            report(FormatError("no log of a known agent", where=str(path), hint=hint))
+            report(FormatError("no log of a known agent", where=str(path), hint=KNOWN))
 
 
 def _search(top: Path, report: OnProblem) -> Iterator[LogFile]:
@@ -275,7 +287,7 @@ def _found_log(path: Path, report: OnProblem) -> LogFile | None:
     if is_ignored(path.name):
         return None
     found = _known_log(path)
-    if found or not path.name.endswith(ENDINGS):
+    if found or not path.name.endswith(ENDINGS) or not path.exists():  # a link may lead nowhere
         return found
     try:
         return _log_by_content(path, at_least=LEAST_CONFIDENCE)

@@ -11,6 +11,7 @@ from partita.errors import FormatError, PartitaError
 from partita.formats.log.sink import UnknownRecord
 from partita.formats.losses import NO_CALL
 from partita.logs.detection import detect, thread_id_of
+from partita.logs.files import KNOWN
 from partita.logs.lines.heads import first_values
 from partita.logs.lines.line import Line
 from partita.logs.log_reader import Batch, LogReader, agent_file
@@ -160,9 +161,7 @@ class _FileReader:
         values = first_values(file.path)
         found = detect(values, file.path.name)
         if found is None:
-            raise FormatError(
-                "this is not a log of a known agent", where=str(file.path), hint="is it another program's?"
-            )
+            raise FormatError("no log of a known agent", where=str(file.path), hint=KNOWN)
         format_ = log_format(found.format)
         return format_, thread_id_of(file.path, format_, values)
 

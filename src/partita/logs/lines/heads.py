@@ -1,5 +1,6 @@
 """The first JSON values of a file, without reading much of it."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -18,6 +19,14 @@ LIMIT = 20
 
 ATTEMPTS = 500
 """How many times to try to read a value: brackets that are never closed take long, each."""
+
+UNREADABLE = {
+    errno.EACCES: "check its permissions",
+    errno.EPERM: "check its permissions",
+    errno.ELOOP: "a link points to itself",
+    errno.ENAMETOOLONG: "check the spelling",
+}
+"""The hints for errors of the system."""
 
 _BLANK = " \t\r\n\0\ufeff"  # a crash leaves runs of NUL before records
 _DECODER = json.JSONDecoder(strict=False)
@@ -68,7 +77,8 @@ def values_of(text: str, *, cut: bool = False) -> list[Json]:
 def unreadable(path: str, error: OSError) -> PartitaError:
     """The error for a file or folder that the system does not let us read."""
     why = (error.strerror or type(error).__name__).lower()
-    return PartitaError(f"cannot be read: {why}", where=path, hint="check who may read it, then try again")
+    hint = UNREADABLE.get(error.errno or 0, "check its disk, then try again")
+    return PartitaError(f"cannot be read: {why}", where=path, hint=hint)
 
 
 def has_whole_line(text: str) -> bool:
