@@ -257,6 +257,26 @@ def test_the_source_of_the_title(records: list[tuple[str, JsonObject]], title: s
     assert read(session).log.thread.title == title
 
 
+OPENINGS = {
+    "a command": (
+        "<command-name>/review</command-name>\n<command-message>review</command-message>\n"
+        "<command-args>the oven</command-args>",
+        "/review the oven",
+    ),
+    "a message of a team": (
+        '<teammate-message teammate_id="lead">\nBake bread.\n</teammate-message>',
+        "Bake bread.",
+    ),
+}
+
+
+@each_row(("text", "title"), OPENINGS.values(), ids=OPENINGS)
+def test_a_session_without_a_prompt_is_named_after_its_opening(text: str, title: str) -> None:
+    session = Session().prompt(text, uuid="u-1").answer(text="Yes.", uuid="u-2")
+    session.prompt("<command-name>/clear</command-name>", uuid="u-3")
+    assert read(session).log.thread.title == title
+
+
 def test_a_long_title_is_cut() -> None:
     title = read(Session().prompt("bread " * 100)).log.thread.title
     assert title is not None

@@ -121,6 +121,16 @@ def test_context_with_the_role_user_is_hidden(text: str) -> None:
     assert (message.internal, message.type, text_of(message)) == (True, "event", text)
 
 
+@each_row(
+    "start", ["# Context from my IDE setup:\n\n## Open tabs:\n- a.py", "\n# Files mentioned by the user:"]
+)
+def test_a_thread_is_named_after_the_request_below_the_context_of_an_editor(start: str) -> None:
+    reading = read(
+        Script().meta().prompt(f"{start}\n\n## My request for Codex:\nDig a hole.\n<image>").records
+    )
+    assert reading.builder.facts["prompt"] == "Dig a hole."
+
+
 def test_an_event_marks_text_that_looks_like_context_as_a_prompt() -> None:
     reading = read(Script().meta().prompt(INJECTED[0]).records)
     assert [text_of(prompt) for prompt in reading.prompts] == [INJECTED[0]]

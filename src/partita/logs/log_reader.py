@@ -419,7 +419,7 @@ def _read_stamp(stamp: str | None) -> datetime | None:
 
 # Threads
 
-TITLES: Final[tuple[Fact, ...]] = ("title", "agentTitle", "summary", "prompt")
+TITLES: Final[tuple[Fact, ...]] = ("title", "agentTitle", "summary", "prompt", "opening")
 """The facts that are used as the title of a thread, by preference."""
 
 MAX_TITLE: Final = 120
@@ -441,7 +441,7 @@ METADATA: Final[dict[Fact, str]] = {
 
 
 def title_of(facts: dict[Fact, Json]) -> str | None:
-    """Return the title of a thread: that of a person, of the agent, a summary, or the prompt."""
+    """Return the title of a thread: that of a person, of the agent, a summary, or the first text."""
     for fact in TITLES:
         text = facts.get(fact)
         if isinstance(text, str) and text.strip():

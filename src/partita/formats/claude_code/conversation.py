@@ -48,6 +48,7 @@ from .user_content import (
     TAGGED,
     first_text,
     kind_of_user,
+    opening_of,
     parts_of_kind,
     split_of,
 )
@@ -185,6 +186,8 @@ class Conversation:
             message.pop("content", None)
         if kind != "prompt":
             record[KIND] = kind
+            if (opening := opening_of(kind, text)) is not None:
+                self._sink.set_fact("opening", opening[:MAX_PROMPT])
         is_prompt = kind in CONVERSATION
         parent = self._parent(record, is_prompt, id_, parts)
         is_warm_up = is_prompt and text == "Warmup" and bool(record.get("isSidechain"))  # seen in recordings

@@ -128,6 +128,8 @@ _CONTEXT: Final = re.compile(
 )
 """Tags that an editor or the agent inserts before a prompt."""
 
+_TEAM: Final = re.compile("</?teammate-message[^>]*>")
+
 
 def kind_of_user(record: JsonObject, text: str) -> Kind:
     """The kind of a user record without results. `text` is its first text."""
@@ -165,6 +167,18 @@ def parts_of_kind(kind: Kind, content: Json, text: str) -> list[UserPart]:
     if isinstance(content, str):
         return _texts(content)
     return [part for block in (content if is_array(content) else [content]) for part in _block_parts(block)]
+
+
+def opening_of(kind: Kind, text: str) -> str | None:
+    """What a session can be named after that begins with a command, or with the message of a team."""
+    match kind:
+        case "command":
+            tags = tags_of(text)
+            return f"{tags.get('command-name', '')} {tags.get('command-args', '')}".strip() or None
+        case "team":
+            return _TEAM.sub("", text).strip() or None
+        case _:
+            return None
 
 
 def split_of(content: list[Json], parts: list[UserPart]) -> list[int] | None:

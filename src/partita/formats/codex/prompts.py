@@ -4,6 +4,7 @@ A prompt is a user item with an event right after it, so an item is pending unti
 logs without such events (the first versions), the text decides what is a prompt and what is context.
 """
 
+import re
 from collections import deque
 from typing import Final, NamedTuple
 
@@ -39,6 +40,12 @@ INJECTED_PREFIXES: Final = (
     "# AGENTS.md instructions",
 )
 """Prefixes of texts that Codex adds with the role of the user: `codex-rs/core/src/context`."""
+
+REQUEST: Final = "\n## My request for Codex:"
+"""The heading of the prompt after open or mentioned files, which editors and the app add."""
+
+IMAGE_TAG: Final = re.compile(r"</?image\b[^>]*>")
+"""The tags around an image."""
 
 MAX_TITLE: Final = 200
 MAX_RECENT: Final = 8
@@ -194,7 +201,8 @@ class Prompts:
         self._parents.append((self._thread.sink.tail or "") if before is None else before)
         self._add(message)
         if not self._has_title:
-            title = text_of(message).strip()
+            prompt = text_of(message)
+            title = IMAGE_TAG.sub("", prompt.partition(REQUEST)[2] or prompt).strip()
             self._has_title = bool(title)
             if title:
                 self._thread.set_fact("prompt", title[:MAX_TITLE])

@@ -631,8 +631,8 @@ class LogBuilder(ThreadBuilder):
             self.turn = self.turn._replace(end=how, error=why, ended_at=self.time)
 
     def set_fact(self, fact: Fact, value: Json) -> None:
-        """Set a fact about the thread. The first prompt is used, and the last value of other facts."""
-        if fact == "prompt":
+        """Set a fact about the thread: the first prompt or opening, and the last value of others."""
+        if fact in ("prompt", "opening"):
             self.facts.setdefault(fact, value)
         else:
             self.facts[fact] = value
