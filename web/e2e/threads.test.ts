@@ -75,12 +75,15 @@ describe("the list of threads", () => {
     await row(page, /Mend the boat/).waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("boat");
-    await page.getByRole("region", { name: "Sessions by name" }).getByText("boat").waitFor();
+    const results = page.getByRole("region", { name: "Search results" });
+    const named = results.getByRole("link", { name: /Mend the boat\s*2 matches/ });
+    await named.waitFor();
+    expect(await named.locator("mark").allTextContents()).toEqual(["boat"]);
     await page.keyboard.press("Escape");
     await row(page, /Towers/).waitFor();
     await page.keyboard.type("brass foghorn");
-    const hit = page.getByRole("region", { name: "In messages" }).getByRole("link", { name: /foghorn/ });
-    await hit.waitFor();
+    const hit = results.getByRole("link", { name: /foghorn/ });
+    await hit.locator("mark", { hasText: "foghorn" }).waitFor(); // all of the text was searched
     expect(await hit.locator("mark").allTextContents()).toEqual(["brass", "foghorn"]);
     await hit.click();
     await page.waitForURL(/#\/t\/fog\?m=fog-2$/);
@@ -92,6 +95,20 @@ describe("the list of threads", () => {
     await page.getByText("No results").waitFor();
     await page.getByRole("button", { name: "Clear search" }).first().click();
     await row(page, /Towers/).waitFor();
+  });
+
+  it("searches with qualifiers and alternatives, and asks for a word", async () => {
+    const page = await site.open();
+    const field = page.getByRole("searchbox");
+    const results = page.getByRole("region", { name: "Search results" });
+    await field.fill("tool:bash");
+    await results.getByRole("link", { name: /Mend the boat/ }).waitFor();
+    expect(await results.getByRole("listitem").count()).toBe(1);
+    await field.fill("foghorn OR towers -project:lamps");
+    await results.getByRole("link", { name: /Towers by the sea/ }).waitFor();
+    await results.getByRole("link", { name: /foghorn/ }).waitFor({ state: "detached" });
+    await field.fill("-lamp");
+    await page.getByText("Nothing to search for").waitFor();
   });
 
   it("filters by facets with counts, and keeps filters in the address", async () => {
@@ -205,7 +222,7 @@ describe("the list of threads", () => {
     expect(await violationsInBoth(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("searchbox").fill("lamp");
-    await page.getByRole("region", { name: "In messages" }).getByRole("link").first().waitFor();
+    await page.getByRole("region", { name: "Search results" }).getByRole("link").first().waitFor();
     expect(await violationsInBoth(page)).toEqual([]);
   });
 

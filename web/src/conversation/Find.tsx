@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useId, useState } from "react";
-import { search } from "../api/search";
+import { isSearchable, search } from "../api/search";
 import { Dialog } from "../ui/Dialog";
 import { plural } from "../ui/format";
 import { Highlighted } from "../ui/Highlighted";
@@ -21,7 +21,7 @@ export function Find({ threadId, onChoose, onClose }: Props) {
   const query = useQuery({
     queryKey: ["find", threadId, searchText],
     queryFn: ({ signal }) => search(searchText, { thread: threadId, limit: 50 }, signal),
-    enabled: searchText !== "",
+    enabled: isSearchable(searchText),
   });
   const hits = query.data?.items.filter((hit) => hit.messageId) ?? [];
   return (
@@ -44,7 +44,7 @@ export function Find({ threadId, onChoose, onClose }: Props) {
           onChange={(event) => setText(event.target.value)}
         />
         {query.isError && <Failure error={query.error} />}
-        {searchText !== "" && query.data && (
+        {isSearchable(searchText) && query.data && (
           <p className={styles.count} role="status">
             {hits.length ? plural(hits.length, "message") : "No results"}
           </p>

@@ -1,140 +1,117 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Query } from "../api/client";
-import { type Hit, search } from "../api/search";
-import type { ThreadSummary } from "../api/threads";
-import { ago } from "../ui/format";
+import { type Hit, isSearchable, search } from "../api/search";
+import { ago, count, plural } from "../ui/format";
 import { Highlighted } from "../ui/Highlighted";
 import { toThread } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { visible } from "../ui/sanitize";
-import { matchingRows, nameOf, shortProject } from "./rows";
 import styles from "./SearchResults.module.css";
 
-const MAX_TITLES = 30;
-const MAX_HITS = 50;
+const MAX_HITS = 60;
+const PER_THREAD = 3;
 const DEBOUNCE_MS = 180;
 
 interface Props {
   readonly text: string;
-  readonly rows: readonly ThreadSummary[];
   readonly query: Query;
   readonly onClear: () => void;
 }
 
-/** Search results: matching names of loaded threads at once, then matches in messages by thread. */
-export function SearchResults({ text, rows, query, onClear }: Props) {
-  const titles = matchingRows(rows, text).slice(0, MAX_TITLES);
+/** Search results by thread: the thread with the number of its matches, then the best of them. */
+export function SearchResults({ text, query, onClear }: Props) {
   const searchText = useDebounced(text.trim());
   const { agent, project, tool, since, until } = query;
-  const searchQuery: Query = { agent, project, tool, since, until, limit: MAX_HITS };
+  const searchQuery: Query = { agent, project, tool, since, until, limit: MAX_HITS, perThread: PER_THREAD };
   const found = useQuery({
     queryKey: ["search", searchText, searchQuery],
     queryFn: ({ signal }) => search(searchText, searchQuery, signal),
-    enabled: searchText !== "",
+    enabled: isSearchable(searchText),
     placeholderData: (was) => was,
+    retry: false,
   });
-  const shown = new Set(titles.map((row) => row.thread.id));
-  const groups = grouped(found.data?.items ?? [], shown);
+  if (!isSearchable(text))
+    return (
+      <Empty title="Nothing to search for">
+        <p>
+          Write a word, a "phrase" or a qualifier such as <code>tool:Bash</code>, <code>file:app.py</code>,{" "}
+          <code>project:app</code> or <code>after:2w</code>.
+        </p>
+      </Empty>
+    );
+  const groups = grouped(found.data?.items ?? []);
   const isSettled = searchText === text.trim() && !found.isFetching;
+  if (found.error) return <Failure error={found.error} retry={() => void found.refetch()} />;
+  if (!groups.length && !isSettled) return <Loading what="Searching" />;
+  if (!groups.length)
+    return (
+      <Empty title="No results">
+        <p>No message or title contains all of these words. Try fewer words, or one OR other.</p>
+        <button type="button" className={styles.clear} onClick={onClear}>
+          Clear search
+        </button>
+      </Empty>
+    );
   return (
     <div className={styles.found}>
-      {titles.length > 0 && (
-        <section aria-label="Sessions by name">
-          <ul className={styles.list}>
-            {titles.map((row) => (
-              <li key={row.thread.id}>
-                <a href={toThread(row.thread.id)} className={styles.title} data-found>
-                  <bdi className={styles.name}>
-                    <Highlighted text={nameOf(row)} highlights={highlightsOf(nameOf(row), text)} />
-                  </bdi>
-                  <span className={styles.from}>
-                    {visible(
-                      [row.thread.project && shortProject(row.thread.project), row.thread.agent]
-                        .filter(Boolean)
-                        .join(" · "),
-                    )}
-                  </span>
-                </a>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      {groups.length > 0 && (
-        <section aria-label="In messages" data-busy={!isSettled}>
-          {groups.map(({ thread, title, hits }) => (
-            <div key={thread} className={styles.group}>
-              <bdi className={styles.heading}>{visible(title || "Untitled")}</bdi>
-              <ul className={styles.list}>
-                {hits.map((hit, index) => (
-                  <li key={index}>
-                    <a href={toThread(hit.threadId, hit.messageId)} className={styles.hit} data-found>
-                      <span className={styles.meta}>
-                        {hit.role ?? hit.field}
-                        {hit.createdAt && ` · ${ago(hit.createdAt)}`}
-                      </span>
-                      <span className={styles.snippet}>
-                        <Highlighted text={hit.snippet} highlights={hit.highlights} />
-                      </span>
-                    </a>
-                  </li>
-                ))}
-              </ul>
-            </div>
-          ))}
-        </section>
-      )}
-      {found.error && <Failure error={found.error} retry={() => void found.refetch()} />}
-      {!found.error &&
-        groups.length === 0 &&
-        titles.length === 0 &&
-        (isSettled ? (
-          <Empty title="No results">
-            <p>No session name or message contains all of these words.</p>
-            <button type="button" className={styles.clear} onClick={onClear}>
-              Clear search
-            </button>
-          </Empty>
-        ) : (
-          <Loading what="Searching" />
+      <p className={styles.total} role="status">
+        {found.data?.next ? `${count(groups.length)}+ sessions` : plural(groups.length, "session")}
+      </p>
+      <section aria-label="Search results" data-busy={!isSettled}>
+        {groups.map(({ thread, title, name, matches, hits }) => (
+          <div key={thread} className={styles.group}>
+            <a href={toThread(thread)} className={styles.title} data-found>
+              <bdi className={styles.name}>
+                {name ? (
+                  <Highlighted text={name.snippet} highlights={name.highlights} />
+                ) : (
+                  visible(title || "Untitled")
+                )}
+              </bdi>
+              {matches > 0 && <span className={styles.meta}>{plural(matches, "match", "matches")}</span>}
+            </a>
+            <ul className={styles.list}>
+              {hits.map((hit) => (
+                <li key={hit.messageId}>
+                  <a href={toThread(hit.threadId, hit.messageId)} className={styles.hit} data-found>
+                    <span className={styles.meta}>
+                      {[hit.role, hit.createdAt && ago(hit.createdAt)].filter(Boolean).join(" · ")}
+                    </span>
+                    <span className={styles.snippet}>
+                      <Highlighted text={hit.snippet} highlights={hit.highlights} />
+                    </span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
         ))}
+      </section>
     </div>
   );
-}
-
-/** The positions of the words in a name, in code points. */
-function highlightsOf(name: string, text: string): readonly (readonly [number, number])[] {
-  const low = name.toLocaleLowerCase();
-  if (low.length !== name.length) return []; // lower case changes the length of some letters
-  const found: [number, number][] = [];
-  for (const word of text.toLocaleLowerCase().split(/\s+/).filter(Boolean)) {
-    const at = low.indexOf(word);
-    if (at < 0) continue;
-    const begin = Array.from(name.slice(0, at)).length;
-    found.push([begin, begin + Array.from(name.slice(at, at + word.length)).length]);
-  }
-  return found.sort((a, b) => a[0] - b[0]);
 }
 
 interface Group {
   readonly thread: string;
   readonly title: string | null | undefined;
-  readonly hits: Hit[];
+  /** The hit in the title. */
+  readonly name: Hit | undefined;
+  readonly matches: number;
+  readonly hits: readonly Hit[];
 }
 
-/** Hits grouped by thread, in the order of the best hit. Names that are shown already are omitted. */
-function grouped(hits: readonly Hit[], shown: ReadonlySet<string>): readonly Group[] {
-  const groups = new Map<string, Group>();
-  for (const hit of hits) {
-    if (hit.field === "title" && shown.has(hit.threadId)) continue;
-    const group = groups.get(hit.threadId) ?? { thread: hit.threadId, title: hit.title, hits: [] };
-    group.hits.push(hit);
-    groups.set(hit.threadId, group);
-  }
-  return [...groups.values()].map((group) => {
-    const inside = group.hits.filter((hit) => hit.field !== "title");
-    return inside.length ? { ...group, hits: inside } : group;
+/** The hits of each thread, which follow each other. */
+function grouped(hits: readonly Hit[]): readonly Group[] {
+  return [...new Set(hits.map((hit) => hit.threadId))].map((thread) => {
+    const all = hits.filter((hit) => hit.threadId === thread);
+    return {
+      thread,
+      title: all[0]?.title,
+      name: all.find((hit) => hit.field === "title"),
+      matches: all[0]?.threadMatches ?? 0,
+      hits: all.filter((hit) => hit.field !== "title"),
+    };
   });
 }
 

@@ -64,7 +64,7 @@ export function Threads({ current }: { current?: string }) {
       <header className={styles.head}>
         <Heading className={styles.title}>
           Sessions
-          {facets.data && (
+          {facets.data && !isSearching && (
             <span className={styles.total}>
               {facets.data.threads}
               {!facets.data.complete && "+"}
@@ -78,7 +78,7 @@ export function Threads({ current }: { current?: string }) {
             type="search"
             className={styles.field}
             aria-label="Search sessions"
-            placeholder="Search names and messages"
+            placeholder="Search, such as: lamp tool:Bash"
             autoComplete="off"
             spellCheck={false}
             value={text}
@@ -99,7 +99,7 @@ export function Threads({ current }: { current?: string }) {
         <ImportBar status={progress} />
       </header>
       {isSearching ? (
-        <SearchResults text={text} rows={rows} query={query} onClear={clear} />
+        <SearchResults text={text} query={query} onClear={clear} />
       ) : list.error && !rows.length ? (
         <Failure error={list.error} retry={() => void list.refetch()} />
       ) : list.isPending ? (

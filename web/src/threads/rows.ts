@@ -58,19 +58,6 @@ export function visibleRows(
 export const nameOf = (row: ThreadSummary): string =>
   row.thread.title?.trim() || row.preview?.trim() || "Untitled";
 
-/** The rows whose title, project or agent contains all words. */
-export function matchingRows(rows: readonly ThreadSummary[], text: string): readonly ThreadSummary[] {
-  const words = text.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  if (!words.length) return rows;
-  return rows.filter((row) => {
-    const { thread } = row;
-    const searchable = [nameOf(row), shortProject(thread.project ?? ""), thread.agent]
-      .join(" ")
-      .toLocaleLowerCase();
-    return words.every((word) => searchable.includes(word));
-  });
-}
-
 /** The last step of a project's path. */
 export const shortProject = (project: string): string =>
   project.split(/[\\/]/).filter(Boolean).at(-1) ?? project;

@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ThreadSummary } from "../../src/api/threads";
-import {
-  allRows,
-  matchingRows,
-  mergeRows,
-  type Pages,
-  shortProject,
-  visibleRows,
-} from "../../src/threads/rows";
+import { allRows, mergeRows, type Pages, shortProject, visibleRows } from "../../src/threads/rows";
 
 const at = (minute: number) => `2026-03-01T12:${String(minute).padStart(2, "0")}:00Z`;
 const row = (id: string, minute: number, more: Partial<ThreadSummary> = {}): ThreadSummary => ({
@@ -53,12 +46,6 @@ describe("rows", () => {
     expect(
       ids(visibleRows([row("a", 1, { pinned: false })], [row("a", 1, { pinned: false })], new Set())),
     ).toBe("a");
-  });
-
-  it("are found by all words of a name, ignoring case", () => {
-    const rows = [row("Lamp", 1), row("boat", 2)];
-    expect(ids(matchingRows(rows, "LAMP title"))).toBe("Lamp");
-    expect(ids(matchingRows(rows, "  "))).toBe("Lamp boat");
   });
 
   it.each([
