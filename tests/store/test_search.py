@@ -12,6 +12,7 @@ from partita.errors import StoreError
 from partita.store.blobs import blobs
 from partita.store.engines.engine import Engine
 from partita.store.search import index as search_index
+from partita.store.search import sqlite as search_sqlite
 from partita.store.search.fields import SearchEntry, SearchFields
 from partita.store.search.index import thread_ids_matching
 from partita.store.search.search import search
@@ -216,6 +217,29 @@ async def test_queries_find_the_same_on_every_engine(engine: Engine) -> None:
         return {query: found(tx, query) for query in QUERIES}
 
     assert await read(engine, all_found) == QUERIES
+
+
+@each_row(
+    "query", ["b", "b l", "fox b", "b -fox", "b OR l", "g", "in:title g", "file:n", "b role:user", "title:g"]
+)
+@in_empty_store
+async def test_common_letters_are_found_like_rare_ones(engine: Engine, query: str) -> None:
+    """In a large store, entries are read for a letter that is common. The result is the same."""
+    await write(engine, fill)
+
+    def found(tx: Transaction) -> list[tuple[set[int | None], set[int]]]:
+        pages = [search(tx, query), search(tx, query, SearchFilter(roles=("user",)))]
+        return [({hit.seq for hit in page}, {hit.thread_matches for hit in page}) for page in pages]
+
+    for owner in (None, ""):
+        rare = await read(engine, found, owner)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search_sqlite, "COMMON", 1)
+            assert await read(engine, found, owner) == rare
+            patch.setattr(search_index, "CANDIDATES", 1)  # messages are counted in the threads
+            assert [counts for _, counts in await read(engine, found, owner)] == [
+                counts for _, counts in rare
+            ]
 
 
 async def test_a_hit_has_its_position(engine: Engine) -> None:

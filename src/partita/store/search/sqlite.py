@@ -49,6 +49,17 @@ THREADS = "SELECT owner, thread_id FROM ({matches}) GROUP BY owner, thread_id OR
 CONTAINS = "{key} IN (SELECT rowid FROM search WHERE search MATCH ?)"
 BM25 = "-bm25(search, 0.0, 4.0, 4.0, 1.6, 1.0, 0.8)"  # in the order of the columns
 
+# For the first letter of a word, the index joins the entries of all words that begin with it, which takes a
+# second in a large store. If the letter is common, it is faster to read entries until there are enough.
+SAMPLE = (
+    "SELECT sum({contains})"
+    " FROM (SELECT * FROM search WHERE rowid > 0 ORDER BY rowid DESC LIMIT 1000) AS search"
+)
+COMMON = 100
+"""A letter is common if it begins a word in so many of the newest 1000 messages."""
+
+ENTRY_CONTAINS = "EXISTS (SELECT 1 FROM search WHERE search.rowid = messages.key AND {contains})"
+
 
 def prepare(tx: Transaction, entries: Sequence[SearchEntry]) -> Callable[[], None]:
     """A function that adds entries to the index. A second thread would only compete for the interpreter."""
@@ -95,8 +106,13 @@ def counts(tx: Transaction, found: Lookup, threads: Sequence[str], *, newest: in
     """The number of messages that match in each of some threads."""
     conditions = _title_conditions(found)
     if found.required:
-        # The + keeps SQLite from starting with the matches, which are many.
-        conditions.add(CONTAINS.format(key="+messages.key"), expression(found, tx.owner))
+        words, letters = _without_letters(tx, found)
+        if words.required or words.excluded:
+            # The + keeps SQLite from starting with the matches, which are many.
+            conditions.add(CONTAINS.format(key="+messages.key"), expression(words, tx.owner))
+        for term in letters:
+            contains, values = _begins_with(term, found.fields)
+            conditions.add(ENTRY_CONTAINS.format(contains=contains), *values)
     else:
         _add_without_words(found, conditions)
     return count_in_threads(tx, found, conditions, threads, newest)
@@ -105,8 +121,14 @@ def counts(tx: Transaction, found: Lookup, threads: Sequence[str], *, newest: in
 def _select(tx: Transaction, found: Lookup, *, newest: int, score: str) -> tuple[str, list[object]]:
     conditions = _title_conditions(found)
     if found.required:
-        conditions.add("search MATCH ?", expression(found, tx.owner))
         text, key = (TITLES if found.titles else MESSAGES), "search.rowid"
+        words, letters = _without_letters(tx, found)
+        if words.required or tx.owner is not None:
+            conditions.add("search MATCH ?", expression(words, tx.owner))
+        for term in letters:
+            contains, values = _begins_with(term, found.fields)
+            conditions.add(contains, *values)
+        score = score if words.required else "0.0"
     else:
         _add_without_words(found, conditions)
         text, key = NEWEST_MESSAGES, "messages.key"
@@ -134,12 +156,34 @@ def _add_without_words(found: Lookup, conditions: Conditions) -> None:
         conditions.add(f"NOT {contains}", _any_of(found.excluded, found.fields))
 
 
+def _without_letters(tx: Transaction, found: Lookup) -> tuple[Lookup, tuple[Term, ...]]:
+    """The lookup without the terms that are common first letters of words, and these terms."""
+    letters = tuple(term for term in found.required if _is_common_letter(tx, term))
+    words = found._replace(required=tuple(term for term in found.required if term not in letters))
+    # The index cannot find what does not contain a word, except for one owner.
+    return (found, ()) if found.excluded and not words.required and tx.owner is None else (words, letters)
+
+
+def _is_common_letter(tx: Transaction, term: Term) -> bool:
+    if not all(phrase.prefix and len(phrase.tokens) == len(phrase.tokens[0]) == 1 for phrase in term.phrases):
+        return False
+    contains, values = _begins_with(term, MESSAGE_FIELDS)
+    return (tx.sql(SAMPLE.format(contains=contains), tuple(values)).scalar_one() or 0) >= COMMON
+
+
+def _begins_with(term: Term, fields: Sequence[SearchField]) -> tuple[str, list[str]]:
+    """The condition that a word of an entry begins with a letter, and its parameters."""
+    columns = [COLUMNS[name] for name in (fields if term.field is None else (term.field,))]
+    letters = [phrase.tokens[0] for phrase in term.phrases]
+    tests = [f"instr(' ' || search.{column}, ?) > 0" for _ in letters for column in columns]
+    return f"({' OR '.join(tests)})", [f" {letter}" for letter in letters for _ in columns]
+
+
 def expression(found: Lookup, owner: str | None) -> str:
     """The terms in the syntax of FTS5. Tokens are letters and digits, so nothing needs escaping."""
-    text = " AND ".join(_term(term, found.fields) for term in found.required)
-    if found.excluded:
-        text = f"({text}) NOT ({_any_of(found.excluded, found.fields)})"
-    return text if owner is None else f'owner : "{owner_token(owner)}" AND ({text})'
+    terms = [_term(term, found.fields) for term in found.required]
+    text = " AND ".join(terms if owner is None else [f'owner : "{owner_token(owner)}"', *terms])
+    return f"({text}) NOT ({_any_of(found.excluded, found.fields)})" if found.excluded else text
 
 
 def _any_of(terms: Sequence[Term], fields: Sequence[SearchField]) -> str:
