@@ -149,3 +149,15 @@ def test_a_server_and_a_watcher_apply_a_policy_again_and_again(store: str) -> No
             assert await opened.threads.count() == 3
 
     asyncio.run(work())
+
+
+def test_removed_raw_logs_are_reported_by_show_and_export(store: str) -> None:
+    for before, name in ((True, "old"), (False, "pinned")):
+        if not before:
+            assert partita(store, "retention", "--logs", "0d", "--apply").exit_code == 0
+        for arguments in (["show", name, "--raw"], ["export", name, "--to", "raw"]):
+            assert partita(store, *arguments).stdout_bytes == b"x" * 1000 + b"\n", arguments
+    for arguments in (["show", "old", "--raw"], ["export", "old", "--to", "raw"]):
+        result = partita(store, *arguments)
+        assert (result.exit_code, result.stdout) == (0, ""), arguments
+        assert result.stderr == "partita: 1 raw log was removed earlier\n"

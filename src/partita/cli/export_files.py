@@ -14,7 +14,7 @@ import click
 from partita.cli.lookup import find_thread
 from partita.cli.output import Bar, print_losses, print_notice
 from partita.cli.selection import Selection, select_messages
-from partita.cli.thread_data import raw_entries, read_messages
+from partita.cli.thread_data import raw_lines, read_messages
 from partita.cli.view.text import escaped as without_control
 from partita.cli.view.text import one_line
 from partita.errors import ConflictError, FormatError, NotFoundError, PartitaError, StoreError
@@ -45,7 +45,6 @@ from partita.views.text import counted, size_of
 
 from .blocking import Wait
 from .output import print_json_line
-from .thread_data import runs_of
 
 RAW: Final = "raw"
 FILE_FORMATS: Final[Mapping[str, ShareFormat]] = {
@@ -246,21 +245,12 @@ def _raw_file(store: Store, wait: Wait, thread: Thread, options: FileOptions) ->
 
 
 def _raw_pieces(store: Store, wait: Wait, file: ExportedFile) -> Iterator[bytes]:
-    """Yield the raw log entries of all runs, each ended by a line break, and add notices to the file."""
-    dropped = 0
+    """Yield the raw logs of all runs, and add notices to the file."""
     empty = True
-    for run in runs_of(store, wait, file.thread.id):
-        try:
-            for raw in raw_entries(store, wait, run):
-                yield raw if raw.endswith(b"\n") else raw + b"\n"
-                empty = False
-        except NotFoundError:
-            dropped += 1
-    if dropped:
-        file.notices.append(f"{counted(dropped, 'log was', 'logs were')} deleted earlier")
-    if empty:
-        file.notices.append("the store has no log of this thread")
-    else:
+    for raw in raw_lines(store, wait, file.thread, file.notices):
+        yield raw
+        empty = False
+    if not empty:
         file.notices.append("raw logs contain secrets: nothing is replaced in them")
 
 

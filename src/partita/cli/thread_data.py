@@ -11,6 +11,7 @@ from partita.store.values import MessageFilter
 from partita.types.codec import encode
 from partita.types.messages import Message
 from partita.types.threads import Run, Thread
+from partita.views.text import counted
 
 from .blocking import Wait
 from .output import print_json, print_json_bytes, print_losses, print_notice, print_text
@@ -60,20 +61,37 @@ def read_messages(store: Store, wait: Wait, selected: SelectedMessages) -> Itera
 
 
 def print_raw(store: Store, wait: Wait, thread: Thread) -> None:
-    """Print the raw logs of all runs of a thread, in order. A line break is added where one is missing."""
+    """Print the raw logs of all runs of a thread, in order."""
     stdout = sys.stdout.buffer
     terminal = stdout.isatty()
-    empty = True
+    notices: list[str] = []
+    for raw in raw_lines(store, wait, thread, notices):
+        stdout.write(escaped(raw.decode("utf-8", "backslashreplace")).encode() if terminal else raw)
+    for notice in notices:
+        print_notice(notice)
+
+
+def raw_lines(store: Store, wait: Wait, thread: Thread, notices: list[str]) -> Iterator[bytes]:
+    """Read the raw log entries of all runs of a thread, each ended by a line break, in order.
+
+    Afterwards, the notices say which logs do not exist.
+    """
+    dropped = 0
+    is_empty = True
     for run in runs_of(store, wait, thread.id):
-        for raw in raw_entries(store, wait, run):
-            shown = escaped(raw.decode("utf-8", "backslashreplace")).encode() if terminal else raw
-            stdout.write(shown if shown.endswith(b"\n") else shown + b"\n")
-            empty = False
-    if empty:
-        print_notice("the store has no log of this thread")
+        try:
+            for raw in _raw_entries(store, wait, run):
+                yield raw if raw.endswith(b"\n") else raw + b"\n"
+                is_empty = False
+        except NotFoundError:
+            dropped += 1
+    if dropped:
+        notices.append(f"{counted(dropped, 'raw log was', 'raw logs were')} removed earlier")
+    elif is_empty:
+        notices.append("the store has no log of this thread")
 
 
-def raw_entries(store: Store, wait: Wait, run: Run) -> Iterator[bytes]:
+def _raw_entries(store: Store, wait: Wait, run: Run) -> Iterator[bytes]:
     """Read the raw entries of a run's log, page by page."""
     after = 0
     while records := wait(store.logs.read(run.id, after=after, limit=RECORD_PAGE)):
