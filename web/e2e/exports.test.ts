@@ -28,6 +28,7 @@ describe("exported pages", () => {
   const folder = mkdtempSync(join(tmpdir(), "partita-exports-"));
   const pages: Exported[] = [];
   const lines = new Map<string, string>();
+  const several = join(folder, "several.html");
   beforeAll(async () => {
     const store = storeIn(folder);
     await writeLong(store, LONG);
@@ -48,8 +49,29 @@ describe("exported pages", () => {
     };
     pages.push(...(await write("html")));
     for (const { thread, file } of await write("jsonl", "--no-redact")) lines.set(thread, file);
+    await partita(folder, "export", "--all", "--internal", "-o", several, "--store", store);
   }, LIMIT);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("have an index of several threads, which makes no requests", async () => {
+    const { page, requests, problems, close } = await openFile(several);
+    await page.getByRole("heading", { level: 1, name: `${pages.length} threads` }).waitFor();
+    const links = page.locator("ol a");
+    expect(await links.count()).toBe(pages.length);
+    const title = (await links.first().locator("span").first().textContent()) ?? "";
+    await links.first().click();
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    expect(await page.title()).toBe(title);
+    await page.getByRole("link", { name: "All threads" }).click();
+    await page.getByRole("heading", { level: 1, name: "threads" }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    expect({ requests: [...new Set(requests)], problems }).toEqual({
+      requests: [pathToFileURL(several).href],
+      problems: [],
+    });
+    await close();
+  });
 
   it(
     "contain every message and part, make no requests and report no errors",

@@ -1,7 +1,7 @@
 /** Export of a thread as a file. */
 import { request as send } from "./client";
 
-export type ShareFormat = "html" | "markdown" | "jsonl" | "fixture";
+export type ShareFormat = "html" | "markdown" | "json" | "jsonl" | "fixture";
 export type ExcludedKind = "reasoning" | "tool-outputs" | "tool-calls" | "files" | "system" | "sub-agents";
 
 export interface ShareRequest {

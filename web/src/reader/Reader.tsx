@@ -1,5 +1,5 @@
-import { ChevronsDownUp, ChevronsUpDown, Moon, Sun } from "lucide-react";
-import { startTransition, useLayoutEffect, useState } from "react";
+import { ArrowLeft, ChevronsDownUp, ChevronsUpDown, Moon, Sun } from "lucide-react";
+import { startTransition, useLayoutEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { Boundary } from "../ui/Boundary";
 import { IconButton } from "../ui/Button";
 import { FoldAll } from "../ui/Fold";
@@ -7,34 +7,52 @@ import { moment, plural } from "../ui/format";
 import { Empty, Failure } from "../ui/States";
 import { visible } from "../ui/sanitize";
 import { Toasts } from "../ui/Toasts";
-import type { SharedThread } from "./data";
+import { type IndexEntry, readThread, type SharedThread } from "./data";
 import styles from "./Reader.module.css";
+import { FOOT, ThreadIndex, UNTITLED } from "./ThreadIndex";
 import { Transcript } from "./Transcript";
 
-/** A shared conversation. */
-export function Reader({ shared }: { shared: SharedThread | null }) {
+/** A shared conversation, or the index of several and the one that the address names (`#thread-2`). */
+export function Reader({ index }: { index: readonly IndexEntry[] | null }) {
   const [isDark, setDark] = useState(() => window.matchMedia("(prefers-color-scheme: dark)").matches);
   const [folds, setFolds] = useState<{ readonly open: boolean } | null>(null);
+  const element = useSyncExternalStore(subscribeToAddress, selectedElement);
+  const entry = index?.find((one) => one.element === element);
+  const isIndex = index !== null && !entry;
+  const shared = useMemo(() => (isIndex ? null : readThread(entry?.element)), [isIndex, entry]);
   useLayoutEffect(() => {
     document.documentElement.dataset.theme = isDark ? "dark" : "light";
   }, [isDark]);
+  const title = index && (entry ? entry.thread.title || UNTITLED : plural(index.length, "thread"));
+  useLayoutEffect(() => {
+    if (title) document.title = visible(title);
+  }, [title]);
   return (
     <main className={styles.page}>
       <div className={styles.buttons}>
-        <IconButton
-          label={folds?.open ? "Collapse all" : "Expand all"}
-          onClick={() => startTransition(() => setFolds({ open: !folds?.open }))}
-        >
-          {folds?.open ? <ChevronsDownUp size={16} /> : <ChevronsUpDown size={16} />}
-        </IconButton>
+        {!isIndex && (
+          <IconButton
+            label={folds?.open ? "Collapse all" : "Expand all"}
+            onClick={() => startTransition(() => setFolds({ open: !folds?.open }))}
+          >
+            {folds?.open ? <ChevronsDownUp size={16} /> : <ChevronsUpDown size={16} />}
+          </IconButton>
+        )}
         <IconButton label={isDark ? "Light colours" : "Dark colours"} onClick={() => setDark(!isDark)}>
           {isDark ? <Sun size={16} /> : <Moon size={16} />}
         </IconButton>
       </div>
       <Boundary value={shared} fallback={(error) => <Failure error={error} />}>
-        {shared ? (
+        {isIndex ? (
+          <ThreadIndex entries={index} />
+        ) : shared ? (
           <FoldAll.Provider value={folds}>
-            <Transcript messages={shared.messages} label="Conversation" head={<Head shared={shared} />} />
+            <Transcript
+              key={element}
+              messages={shared.messages}
+              label="Conversation"
+              head={<Head shared={shared} isOneOfSeveral={index !== null} />}
+            />
           </FoldAll.Provider>
         ) : (
           <Empty title="This file is damaged">
@@ -47,7 +65,19 @@ export function Reader({ shared }: { shared: SharedThread | null }) {
   );
 }
 
-function Head({ shared: { thread, messages, facts } }: { shared: SharedThread }) {
+const selectedElement = (): string => decodeURIComponent(window.location.hash.slice(1));
+
+function subscribeToAddress(onChange: () => void): () => void {
+  window.addEventListener("hashchange", onChange);
+  return () => window.removeEventListener("hashchange", onChange);
+}
+
+interface HeadProps {
+  readonly shared: SharedThread;
+  readonly isOneOfSeveral: boolean;
+}
+
+function Head({ shared: { thread, messages, facts }, isOneOfSeveral }: HeadProps) {
   const about = [
     thread.agent && visible(thread.agent),
     thread.project && visible(thread.project),
@@ -61,12 +91,17 @@ function Head({ shared: { thread, messages, facts } }: { shared: SharedThread })
   ].filter(Boolean);
   return (
     <header className={styles.head}>
-      <h1>{visible(thread.title || "A conversation")}</h1>
+      {isOneOfSeveral && (
+        <nav>
+          <a className={styles.back} href="#index">
+            <ArrowLeft size={14} /> All threads
+          </a>
+        </nav>
+      )}
+      <h1>{visible(thread.title || UNTITLED)}</h1>
       <p>{about.filter(Boolean).join(" · ")}</p>
       {changes.length > 0 && <p>{changes.join(", ")}.</p>}
-      <p className={styles.foot}>
-        SharedThread with Partita. This file is complete and loads nothing from the network.
-      </p>
+      <p className={styles.foot}>{FOOT}</p>
     </header>
   );
 }

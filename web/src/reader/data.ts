@@ -1,11 +1,12 @@
-/** The data of a shared file. */
+/** The data of a shared file: one thread, or an index of several, whose data is in elements of their own. */
 
 import { rememberViews } from "../context/toolViews";
 import type { Message, Thread, ToolView } from "../partita.gen";
 
+export type SharedHead = Pick<Thread, "id" | "title" | "agent" | "project" | "createdAt" | "updatedAt">;
+
 export interface SharedThread {
-  readonly partita: string;
-  readonly thread: Pick<Thread, "id" | "title" | "agent" | "project" | "createdAt" | "updatedAt">;
+  readonly thread: SharedHead;
   readonly messages: readonly Message[];
   readonly facts: {
     readonly redacted?: number;
@@ -14,23 +15,38 @@ export interface SharedThread {
   };
 }
 
-interface FileData extends SharedThread {
+export interface IndexEntry {
+  readonly thread: SharedHead;
+  /** The number of messages. */
+  readonly messages: number;
+  /** The id of the element with the data of the thread. */
+  readonly element: string;
+}
+
+interface ThreadData extends SharedThread {
   /** For each message: the views of its tool calls, by JSON Pointer into the message. */
   readonly views: readonly Readonly<Record<string, ToolView>>[];
 }
 
-/** Parses the data of the file; null if it is damaged. */
-export function parseShared(text: string): SharedThread | null {
+const DATA = "partita";
+
+/** The index of a file with several threads; null for a file with one. */
+export function readIndex(): readonly IndexEntry[] | null {
+  const threads = read<{ readonly threads: readonly IndexEntry[] }>(DATA)?.threads;
+  return Array.isArray(threads) ? threads : null;
+}
+
+/** The thread in an element; null if it is damaged. Large threads take time, so only those that are opened are read. */
+export function readThread(element: string = DATA): SharedThread | null {
+  const data = read<ThreadData>(element);
+  if (!Array.isArray(data?.messages) || !data.thread) return null;
+  for (const [index, message] of data.messages.entries()) rememberViews(message, data.views?.[index]);
+  return { thread: data.thread, messages: data.messages, facts: data.facts ?? {} };
+}
+
+function read<T>(element: string): Partial<T> | null {
   try {
-    const data = JSON.parse(text) as Partial<FileData>;
-    if (!Array.isArray(data.messages) || !data.thread) return null;
-    for (const [index, message] of data.messages.entries()) rememberViews(message, data.views?.[index]);
-    return {
-      partita: data.partita ?? "",
-      thread: data.thread,
-      messages: data.messages,
-      facts: data.facts ?? {},
-    };
+    return JSON.parse(document.getElementById(element)?.textContent ?? "") as Partial<T> | null;
   } catch {
     return null;
   }

@@ -121,7 +121,7 @@ function FormatChoice({ options, onChange }: ChoiceProps) {
           </span>
         </label>
       ))}
-      {options.format === "jsonl" && (
+      {(options.format === "json" || options.format === "jsonl") && (
         <label className={styles.as}>
           Message format
           <select value={options.as} onChange={(event) => onChange({ as: event.target.value })}>

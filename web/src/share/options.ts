@@ -34,8 +34,9 @@ export const FORMATS: Readonly<
   },
   markdown: {
     title: "Markdown",
-    description: "For reading or for a document. Tool calls are code blocks.",
+    description: "For reading or for a document. Edits are diffs, long outputs are folded.",
   },
+  json: { title: "JSON", description: "All messages in one document, in any format, for programs." },
   jsonl: { title: "JSON lines", description: "One message per line, in any format, for programs." },
   fixture: {
     title: "Test fixture",
@@ -68,7 +69,7 @@ export function requestOf(options: Options): ShareRequest {
   const { format, as, kinds, custom, keep, exclude, messages, parts } = options;
   return {
     format,
-    ...(format === "jsonl" ? { as } : {}),
+    ...(format === "json" || format === "jsonl" ? { as } : {}),
     redact: { ...(kinds ? { kinds } : {}), custom: customOf(custom), keep },
     leaveOut: {
       kinds: exclude,

@@ -65,8 +65,16 @@ describe("a message that cannot be displayed", () => {
 
 describe("a shared file", () => {
   it("shows an error if its head cannot be displayed", () => {
-    const thread = { id: "t", title: "t", createdAt: {} } as never;
-    render(<Reader shared={{ partita: "1", thread, messages: [textMessage("a", "words")], facts: {} }} />);
+    const data = document.createElement("script");
+    data.type = "application/json";
+    data.id = "partita";
+    data.textContent = JSON.stringify({
+      thread: { id: "t", title: "t", createdAt: {} },
+      messages: [textMessage("a", "words")],
+    });
+    document.body.append(data);
+    render(<Reader index={null} />);
+    data.remove();
     expect(screen.getByRole("alert").textContent).not.toBe("");
   });
 });

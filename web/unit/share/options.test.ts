@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { parseShared } from "../../src/reader/data";
 import { customOf, DEFAULT_OPTIONS, requestOf } from "../../src/share/options";
 
 describe("the request to share", () => {
@@ -27,13 +26,5 @@ describe("the request to share", () => {
     expect(request.as).toBe("ui");
     expect(request.redact.kinds).toEqual(["email"]);
     expect(request.leaveOut.parts).toEqual([{ message: "an id with spaces", path: "2.children.0.1" }]);
-  });
-});
-
-describe("a shared file", () => {
-  it("is parsed, or null if it is damaged", () => {
-    expect(parseShared('{"thread":{"id":"t"},"messages":[]}')?.facts).toEqual({});
-    for (const text of ["", "{", "[]", "null", '{"messages":1,"thread":{}}'])
-      expect(parseShared(text)).toBeNull();
   });
 });

@@ -45,7 +45,7 @@ class ThreadsFile:
         """The beginning of the file. `count`: how many threads there will be."""
         match self._request.format:
             case "html":
-                return html_start(counted(count, "conversation"), self._version)
+                return html_start(counted(count, "thread"), self._version)
             case "json":
                 return [b"["]
             case _:
