@@ -59,11 +59,11 @@ KINDS: Final = (
     Kind(
         "password",
         "password",
-        "passwords, tokens and keys that are named (password=…, api_key: …, --token …)",
+        "passwords, tokens and keys after a name (password=…, api_key: …, --token …)",
     ),
     Kind("password-hash", "password hash", "hashes of passwords ($2b$…, $6$…, $argon2id$…)"),
     Kind("email", "e-mail address", "e-mail addresses", wanted=False),
-    Kind("home", "user", "names of users in paths (/home/…, /Users/…)", wanted=False, spreads=False),
+    Kind("home", "user", "user names in paths (/home/…, /Users/…)", wanted=False, spreads=False),
 )
 BY_NAME: Final[Mapping[str, Kind]] = {kind.name: kind for kind in KINDS}
 WANTED: Final = frozenset(kind.name for kind in KINDS if kind.wanted)

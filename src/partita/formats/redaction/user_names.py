@@ -20,7 +20,7 @@ _REACH: Final = 6
 
 
 class UserNames:
-    """Finds the names of users in paths."""
+    """Finds user names in paths."""
 
     def __init__(self) -> None:
         self._names: dict[str, None] = {}
