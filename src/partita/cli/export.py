@@ -79,7 +79,7 @@ Examples:
     "--redact/--no-redact",
     default=True,
     show_default=True,
-    help="Replace secrets with placeholders. The format raw contains them always.",
+    help="Replace secrets with placeholders.",
 )
 @click.option(
     "--secret",
