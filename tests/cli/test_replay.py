@@ -54,11 +54,19 @@ def run_of(store: str, thread: str, index: int = 0) -> str:
 def test_runs_are_listed_newest_first_with_status_and_error(store: str) -> None:
     result = partita(store, "runs")
     head, first, *rest = result.stdout.splitlines()
-    assert head.split() == ["id", "agent", "model", "duration", "tokens", "started"]
+    assert head.split() == ["id", "agent", "model", "duration", "tokens", "started", "error"]
     assert "✗" in first
     assert first.endswith("out of luck")
     assert len(rest) == 3
     assert all("✓  agent  scripted" in line for line in rest)
+
+
+def test_runs_are_filtered_by_project_and_time(store: str) -> None:
+    every = runs(store, "--all")
+    assert runs(store, "--all", "--limit", "1") == every
+    assert runs(store, "--since", "1h") == every
+    assert runs(store, "--until", "1h") == []
+    assert runs(store, "--project", "nowhere") == []
 
 
 def test_runs_are_filtered_by_thread_and_status(store: str) -> None:

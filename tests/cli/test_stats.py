@@ -194,7 +194,7 @@ def test_colours_are_used_on_a_terminal_only(store: str) -> None:
     shown = on_terminal(store, "stats", "--timezone", "UTC")
     assert re.sub(r"\x1b\[[0-9;]*m", "", shown).replace(" \n", "\n").splitlines()[0].startswith("2 threads")
     assert "\x1b[36mclaude-code\x1b[0m" in shown
-    assert "\x1b[31m   25%\x1b[0m" in shown
+    assert "\x1b[31m25%\x1b[0m" in shown
 
 
 def rows(store: str, *arguments: str) -> list[JsonObject]:
@@ -247,7 +247,7 @@ def test_empty_store_has_a_hint(tmp_path: Path) -> None:
 
 
 def test_filter_without_matches_prints_a_notice(store: str) -> None:
-    result = partita(store, "stats", "--agent", "nobody")
+    result = partita(store, "stats", "--model", "nobody")
     assert (result.stdout, result.stderr, result.exit_code) == ("", "partita: no statistics\n", 0)
 
 
@@ -319,3 +319,27 @@ def test_command_imports_no_database_at_start() -> None:
     code = "import sys, partita.cli.stats; print([m for m in ('sqlalchemy', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_threads_are_listed_with_their_titles_and_sorted(store: str) -> None:
+    lines = partita(store, "stats", "--by", "thread").stdout.splitlines()
+    assert lines[0].split()[:3] == ["id", "title", "msgs"]
+    assert [line.split()[0] for line in lines[1:3]] == ["red", "blue"]
+    assert "How tall?" in lines[1]
+    found = [loads(line) for line in partita(store, "stats", "--by", "thread", "--json").stdout.splitlines()]
+    assert [(one["thread"], one["title"], one["cost"]) for one in found] == [
+        ("red", "How tall?", 15.75),
+        ("blue", None, 0.004),
+    ]
+    by_name = partita(store, "stats", "--by", "model", "--sort", "name").stdout.splitlines()[1:4]
+    assert [line.split()[0] for line in by_name] == ["claude-opus", "gpt", "homemade"]
+    by_cost = partita(store, "stats", "--by", "day", "--sort", "cost", "--limit", "1").stdout.splitlines()
+    assert by_cost[1].startswith("2026-03-01")
+
+
+@pytest.mark.parametrize("columns", [44, 60, 80])
+def test_numbers_are_never_cut(store: str, columns: int) -> None:
+    shown = partita(store, "stats", "--by", "project", columns=columns).stdout.splitlines()
+    assert "$15.75" in shown[1]
+    assert all(len(line) <= columns for line in shown)
+    assert "…" not in shown[1].split("15.75")[1]

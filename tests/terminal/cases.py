@@ -83,7 +83,7 @@ CASES: dict[str, list[Case]] = {
         Case("replay last --at-once", colours=True),
     ],
     "reproject": [Case("reproject last --dry-run", colours=True), Case("reproject --all --dry-run")],
-    "runs": [Case("runs", colours=True), Case("runs --agent nobody", silent=True)],
+    "runs": [Case("runs", colours=True), Case("runs --agent nobody", 1, silent=True)],
     "search": [Case("search evil", colours=True), Case("search nowhere-at-all", 1, silent=True)],
     "serve": [
         Case("serve --port 0 --no-import", json=False, stops_after="Partita is at"),

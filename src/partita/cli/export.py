@@ -142,6 +142,8 @@ def export(
     from partita.cli.export_files import ExportReporter, file_options, find_destination, format_of
     from partita.store.values import ThreadFilter
 
+    from .lookup import check_agent
+
     is_filtered = every or any(one is not None for one in (agent, project, since, until))
     if bool(threads) == is_filtered:
         raise click.UsageError("name threads, or select them: --all, --project, --agent, --since, --until")
@@ -166,6 +168,7 @@ def export(
         internal=internal,
     )
     with opened_store(url, resource) as (store, wait):
+        wait(check_agent(store, agent))
         reporter = ExportReporter(as_json=as_json, several=several, every_loss=losses)
         saving = _Saving(store, wait, options, destination, reporter, force, skip_existing)
         if several:

@@ -86,6 +86,7 @@ since_option = click.option(
     "--since", type=TimeType(), help="Not before this time: 2026-03-01, today, 3h, 2d …"
 )
 until_option = click.option("--until", type=TimeType(), help="Before this time.")
+iso_option = click.option("--iso", is_flag=True, help="Print exact times, in UTC.")
 pager_option = click.option(
     "--pager/--no-pager", default=True, help="Show long output in a pager on a terminal."
 )

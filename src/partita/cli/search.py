@@ -15,6 +15,7 @@ from .options import (
     agent_option,
     json_option,
     limit_option,
+    pager_option,
     project_option,
     resource_option,
     since_option,
@@ -88,6 +89,7 @@ Examples:
     help="How many messages of a thread to list. With --thread, all.",
 )
 @limit_option(20, "hits")
+@pager_option
 @resource_option
 @json_option
 @click.pass_context
@@ -100,6 +102,7 @@ def search(
     thread: str | None,
     resource: str | None,
     per_thread: int,
+    pager: bool,
     limit: int,
     as_json: bool,
     **filters: Any,
@@ -112,10 +115,11 @@ def search(
     Exit code: 0 if something was found, 1 if not.
     """
     text = " ".join(query)
-    with opened_store(url, resource) as (store, wait):
-        if thread is not None:
-            from .lookup import find_thread
+    from .lookup import check_agent, find_thread
 
+    with opened_store(url, resource) as (store, wait):
+        wait(check_agent(store, filters["agent"]))
+        if thread is not None:
             filters["thread_id"] = wait(find_thread(store, thread)).id
         selected = SearchFilter(**filters)
         each = per_thread if thread is None else None
@@ -126,7 +130,7 @@ def search(
         if as_json:
             _print_json(page.items)
         else:
-            _print(store, wait, page.items)
+            _print(store, wait, page.items, pager=pager)
         if page.has_more:
             print_notice("there are more hits; increase --limit")
 
@@ -150,7 +154,7 @@ def _print_json(hits: Sequence["SearchHit"]) -> None:
         print_json_bytes(encode(hit))
 
 
-def _print(store: "Store", wait: Wait, hits: Sequence["SearchHit"]) -> None:
+def _print(store: "Store", wait: Wait, hits: Sequence["SearchHit"], *, pager: bool) -> None:
     from .lookup import short_thread_ids
     from .view.console import console, show
     from .view.listing import draw_hits
@@ -159,7 +163,7 @@ def _print(store: "Store", wait: Wait, hits: Sequence["SearchHit"]) -> None:
     shown = wait(short_thread_ids(store, ids)) if sys.stdout.isatty() else dict(zip(ids, ids, strict=True))
     numbers = {thread_id: wait(store.messages.numbers(thread_id)) for thread_id in ids}
     coloured = console().color_system is not None and not console().no_color
-    show(draw_hits(hits, shown, numbers, now=datetime.now(UTC), coloured=coloured))
+    show(draw_hits(hits, shown, numbers, now=datetime.now(UTC), coloured=coloured), pager=pager)
 
 
 COMMAND = search

@@ -1,21 +1,23 @@
 """`partita threads`: list the threads of a store, newest first."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from partita.types.codec import encode
+from partita.store.values import ThreadSort
+from partita.types.codec import to_json
 
 from .blocking import Wait, opened_store
 from .completion import complete_tags
 from .options import (
     agent_option,
+    iso_option,
     json_option,
     limit_option,
+    pager_option,
     project_option,
     resource_option,
     since_option,
@@ -26,18 +28,10 @@ from .output import print_notice
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
-    from partita.store.values import ThreadFilter
-    from partita.types.threads import Thread
+    from partita.store.threads.lists import ThreadSummary
+    from partita.store.values import Page, ThreadFilter
 
 PAGE = 500
-
-
-class ThreadPage(NamedTuple):
-    """Some of the threads, the ids of those with errors, and whether there are more threads."""
-
-    threads: "Sequence[Thread]"
-    failed: frozenset[str]
-    has_more: bool
 
 
 @click.command(
@@ -47,6 +41,7 @@ Examples:
   partita threads                            the newest threads
   partita threads --project . --since 2d     this folder, the last two days
   partita threads --text "flaky test" --errors
+  partita threads --sort cost --since 30d    the most expensive of 30 days
   partita threads --all --json | wc -l
 """,
 )
@@ -56,6 +51,9 @@ Examples:
 @since_option
 @until_option
 @click.option("--text", metavar="WORDS", help="Only threads with these words in the title or a message.")
+@click.option("--model", metavar="NAME", help="Only threads with a response of this model.")
+@click.option("--tool", metavar="NAME", help="Only threads with a call of this tool.")
+@click.option("--branch", metavar="NAME", help="Only sessions on this git branch.")
 @click.option("--errors", is_flag=True, help="Only threads with errors.")
 @click.option(
     "--tag",
@@ -66,9 +64,18 @@ Examples:
     help="Only threads with this tag. Repeatable: only threads with all of them.",
 )
 @click.option("--pinned", is_flag=True, flag_value=True, default=None, help="Only pinned threads.")
+@click.option("--empty", is_flag=True, help="Include threads without messages.")
+@click.option(
+    "--sort",
+    type=click.Choice(get_args(ThreadSort)),
+    default="time",
+    show_default=True,
+    help="The largest or latest first; time is that of the last message.",
+)
 @limit_option(30, "threads")
 @click.option("--all", "every", is_flag=True, help="List all threads.")
-@click.option("--iso", is_flag=True, help="Print exact times, in UTC.")
+@iso_option
+@pager_option
 @resource_option
 @json_option
 def threads(
@@ -76,82 +83,101 @@ def threads(
     url: str | None,
     limit: int,
     every: bool,
+    branch: str | None,
     errors: bool,
+    empty: bool,
+    sort: ThreadSort,
     iso: bool,
+    pager: bool,
     resource: str | None,
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """List threads by the time of their last message, newest first.
+    """List threads by the time of their last message, newest first. Threads without messages are hidden.
 
-    On a terminal, the first column is the shortest id that `partita show` accepts; in a pipe, the whole id. ✗
-    marks threads with errors.
+    On a terminal, the first column is the shortest id that `partita show` accepts; in a pipe, the whole id. ★
+    marks pinned threads, ⑂ forks, and ✗ threads with errors. A narrow terminal shows fewer columns.
     """
+    from partita.store.threads.filter import GIT_BRANCH
     from partita.store.values import ThreadFilter
 
-    selected = ThreadFilter(has_errors=True if errors else None, **filters)
+    from .lookup import check_agent
+
+    selected = ThreadFilter(
+        has_errors=True if errors else None,
+        empty=None if empty else False,
+        metadata={} if branch is None else {GIT_BRANCH: branch},
+        **filters,
+    )
     with opened_store(url, resource) as (store, wait):
-        pages = _pages(store, wait, selected, limit=None if every else limit, with_errors=not as_json)
-        has_more = _print_json(pages) if as_json else _print_table(store, wait, pages, iso=iso)
+        wait(check_agent(store, selected.agent))
+        pages = _pages(store, wait, selected, sort, None if every else limit)
+        if as_json:
+            has_more = _print_json(pages)
+        else:
+            has_more = _print_table(store, wait, pages, sort, iso=iso, pager=pager)
     if has_more:
         print_notice("there are more threads; increase --limit, or use --all")
 
 
 def _pages(
-    store: "Store", wait: Wait, selected: "ThreadFilter", *, limit: int | None, with_errors: bool
-) -> Iterator[ThreadPage]:
+    store: "Store", wait: Wait, selected: "ThreadFilter", sort: ThreadSort, limit: int | None
+) -> "Iterator[Page[ThreadSummary]]":
     """Yield a page of `limit` threads, or all pages."""
     cursor: str | None = None
-    size = PAGE if limit is None else limit
     while True:
-        page = wait(store.threads.list(selected, limit=size, cursor=cursor))
-        failed: frozenset[str] = frozenset()
-        if with_errors and page.items:
-            # The order is the same, so a page of threads with errors contains all of them on this page.
-            with_errors_only = replace(selected, has_errors=True)
-            listed = wait(store.threads.list(with_errors_only, limit=size, cursor=cursor))
-            failed = frozenset(one.id for one in listed)
-        yield ThreadPage(wait(store.threads.with_display_titles(page.items)), failed, page.has_more)
+        page = wait(store.threads.summaries(selected, limit=limit or PAGE, cursor=cursor, sort=sort))
+        yield page
         cursor = page.next
         if cursor is None or limit is not None:
             return
 
 
-def _print_json(pages: Iterator[ThreadPage]) -> bool:
-    """Print all threads; return whether there are more."""
-    from .output import print_json_bytes
+def _print_json(pages: "Iterator[Page[ThreadSummary]]") -> bool:
+    """Print all threads with what they used; return whether there are more."""
+    from msgspec.structs import replace
+
+    from .output import print_json_line
 
     has_more = False
     for page in pages:
         has_more = page.has_more
-        for thread in page.threads:
-            print_json_bytes(encode(thread))
+        for one in page:
+            fields = to_json(one)
+            del fields["thread"]
+            print_json_line({**to_json(replace(one.thread, title=one.title)), "cost": None, **fields})
     return has_more
 
 
-def _print_table(store: "Store", wait: Wait, pages: Iterator[ThreadPage], *, iso: bool) -> bool:
+def _print_table(
+    store: "Store",
+    wait: Wait,
+    pages: "Iterator[Page[ThreadSummary]]",
+    sort: ThreadSort,
+    *,
+    iso: bool,
+    pager: bool,
+) -> bool:
     """Print a table of all threads; return whether there are more."""
     from .lookup import short_thread_ids
     from .view.console import console, show
     from .view.listing import UNLIMITED, draw_threads
 
-    listed: list[Thread] = []
-    failed: set[str] = set()
+    listed: list[ThreadSummary] = []
     has_more = False
     for page in pages:
-        listed += page.threads
-        failed |= page.failed
+        listed += page
         has_more = page.has_more
     if not listed:
         is_empty = not wait(store.threads.count())
         print_notice("no threads" + (" yet; run `partita import`" if is_empty else ""))
         return False
     terminal = sys.stdout.isatty()
-    ids = [one.id for one in listed]
+    ids = [one.thread.id for one in listed]
     shown = wait(short_thread_ids(store, ids)) if terminal else dict(zip(ids, ids, strict=True))
     width = console().width if terminal else UNLIMITED
-    table = draw_threads(listed, shown, failed=failed, now=datetime.now(UTC), width=width, exact=iso)
-    show([table], width=width)
+    table = draw_threads(listed, shown, now=datetime.now(UTC), width=width, exact=iso, sort=sort)
+    show([table], pager=pager, width=width)
     return has_more
 
 

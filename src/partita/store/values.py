@@ -121,8 +121,8 @@ class UsageTotals(Value, kw_only=True):
     unpriced: int  # responses without a price
 
 
-GroupBy: TypeAlias = Literal["total", "day", "week", "month", "project", "agent", "model", "tool"]
-"""What statistics are grouped by. A week is named by its Monday."""
+GroupBy: TypeAlias = Literal["total", "day", "week", "month", "project", "agent", "model", "tool", "thread"]
+"""What statistics are grouped by. A week is named by its Monday, and a thread by its id."""
 
 
 class UsageStat(UsageTotals, kw_only=True):

@@ -484,3 +484,9 @@ async def test_an_invalid_store_url_is_an_error_result(tmp_path: Path) -> None:
         await archive.store()
     assert "no store has URLs with" in await error_of(archive, "list_sessions")
     await archive.close()
+
+
+async def test_usage_is_grouped_by_one_name(archive: Archive) -> None:
+    listed = await ask(archive, "usage_statistics", by=["model"])
+    assert await ask(archive, "usage_statistics", by="model") == listed
+    assert all("model" in row["key"] for row in listed["rows"])

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import click
@@ -198,14 +199,20 @@ def rendered(target: Console, drawings: Iterable[RenderableType]) -> Iterator[st
 
 
 def show(drawings: Iterable[RenderableType], *, pager: bool = False, width: int | None = None) -> None:
-    """Print renderables, on a terminal through a pager if requested."""
+    """Print renderables. On a terminal, longer output than a screen goes through a pager if requested."""
     target = console(width)
     texts = map(_encodable, rendered(target, drawings))
+    first: list[str] = []
     if pager and sys.stdout.isatty():
-        os.environ.setdefault("LESS", PAGER_OPTIONS)
-        click.echo_via_pager(texts)
-        return
-    for text in texts:
+        lines = 0
+        for text in texts:
+            first.append(text)
+            lines += text.count("\n")
+            if lines >= target.height:
+                os.environ.setdefault("LESS", PAGER_OPTIONS)
+                click.echo_via_pager(chain(first, texts))
+                return
+    for text in chain(first, texts):
         click.echo(text, nl=False, color=target.is_terminal)
 
 

@@ -3,122 +3,82 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 
-from rich.cells import cell_len
 from rich.console import Group
 from rich.text import Text
 
-from partita.store.values import SearchHit
-from partita.types.threads import Run, Thread
+from partita.store.threads.copies import origin_of
+from partita.store.threads.lists import ThreadSummary
+from partita.store.values import SearchHit, ThreadSort
+from partita.types.threads import Run
 
 from .console import Beside
 from .context import short_path
-from .text import ago, format_duration, iso, one_line, safe, tokens_of
+from .statistics import money
+from .table import Cell, Column, draw_table
+from .text import ago, format_duration, iso, one_line, safe, time_title, tokens_of
 
 NO_TITLE = "(no title)"
 LONGEST_TITLE = 200
-LONGEST_AGENT = 14
-LONGEST_PROJECT = 24
-SHORTEST_PROJECT = 12
-SHORTEST_TITLE = 20
-GOOD_TITLE = 40
-GAP = 2
 UNLIMITED = 100_000
 """The width for a pipe, where nothing is cut."""
 
-THREAD_COLUMNS = ("id", "title", "agent", "project", "msgs", "", "last")
-THREAD_STYLES = ("yellow", "", "cyan", "dim", "", "red", "")
-TITLE, AGENT, PROJECT, COUNT = 1, 2, 3, 4
+PINNED, FORK, FAILED = "★", "⑂", "✗"
+"""The marks of threads that are pinned, that are copies of others, and that have errors."""
 
 
 def draw_threads(
-    threads: Sequence[Thread],
+    summaries: Sequence[ThreadSummary],
     ids: Mapping[str, str],
     *,
-    failed: Collection[str] = (),
     now: datetime,
     width: int,
     exact: bool = False,
+    sort: ThreadSort = "time",
     zone: tzinfo | None = None,
 ) -> Group:
-    """Return a table of threads with a width. `failed` are the ids of threads with errors."""
-    longest = LONGEST_PROJECT if width < UNLIMITED else None
+    """Return a table of threads with a width. Its last column is the time that they are sorted by."""
+    name, attribute = ("created", "created_at") if sort == "created" else ("last", "updated_at")
+    times: list[datetime | None] = [getattr(one.thread, attribute) for one in summaries]
+    columns = (
+        Column(title="id", style="yellow"),
+        Column(title="title", least=20),
+        Column(title="agent", style="cyan", least=11, drop=4),
+        Column(title="model", style="dim", least=12, drop=3),
+        Column(title="project", style="dim", least=12, drop=2, shorten=short_path),
+        Column(title="msgs", right=True),
+        Column(title="tokens", right=True, drop=0 if sort == "tokens" else 5),
+        Column(title="cost", right=True, drop=0 if sort == "cost" else 1),
+        Column(title="", style="red"),
+        Column(title=time_title(name, times, now, zone, exact=exact)),
+    )
     rows = [
         (
-            one_line(ids[thread.id]),
-            one_line(thread.title, LONGEST_TITLE) if thread.title else NO_TITLE,
-            one_line(thread.agent or "", 40),
-            short_path(thread.project or "", longest),
-            f"{thread.message_count or 0:,}",
-            "✗" if thread.id in failed else "",
-            "" if (time := thread.updated_at) is None else iso(time) if exact else ago(time, now, zone),
+            one_line(ids[one.thread.id]),
+            one_line(one.title, LONGEST_TITLE) if one.title else Text(NO_TITLE, "dim"),
+            one_line(one.thread.agent or "", 40),
+            models_of(one.models),
+            short_path(one.thread.project or "", None),
+            f"{one.thread.message_count or 0:,}",
+            tokens_of(one.input_tokens + one.output_tokens) if one.input_tokens + one.output_tokens else "",
+            "" if one.cost is None else money(one.cost),
+            _marks(one),
+            iso(time) if exact and time is not None else ago(time, now, zone),
         )
-        for thread in threads
+        for one, time in zip(summaries, times, strict=True)
     ]
-    widths = fit_columns(_natural_widths(THREAD_COLUMNS, rows), width)
-    lines = [_line(THREAD_COLUMNS, widths, ("dim",) * len(THREAD_COLUMNS), right=(COUNT,))]
-    for row in rows:
-        cells, styles = list(row), list(THREAD_STYLES)
-        cells[PROJECT] = short_path(row[PROJECT], widths[PROJECT])
-        styles[TITLE] = "dim" if row[TITLE] == NO_TITLE else ""
-        lines.append(_line(cells, widths, styles, right=(COUNT,)))
-    return Group(*lines)
+    return draw_table(columns, rows, width)
 
 
-def fit_columns(natural: Sequence[int], width: int) -> list[int]:
-    """Return the widths of the columns of threads so that they fit.
-
-    The title is cut first, then the project and the agent are left out. The id is never cut.
-    """
-    widths = list(natural)
-    if _total(widths) <= width:
-        return widths
-    widths[AGENT] = min(widths[AGENT], LONGEST_AGENT)
-    missing = min(natural[TITLE], GOOD_TITLE) - _title_room(widths, width)
-    if missing > 0:
-        widths[PROJECT] = max(widths[PROJECT] - missing, min(widths[PROJECT], SHORTEST_PROJECT))
-    for column in (PROJECT, AGENT):
-        if _title_room(widths, width) < SHORTEST_TITLE:
-            widths[column] = 0
-    widths[TITLE] = max(min(_title_room(widths, width), widths[TITLE]), 1)
-    return widths
+def models_of(models: Sequence[str]) -> str:
+    """Return the first model, and how many more there are: `opus-4 +2`."""
+    return one_line(models[0], 40) + (f" +{len(models) - 1}" if len(models) > 1 else "") if models else ""
 
 
-def _total(widths: Sequence[int]) -> int:
-    shown = [width for width in widths if width]
-    return sum(shown) + GAP * (len(shown) - 1)
+def _marks(one: ThreadSummary) -> str:
+    marks = ((PINNED, one.pinned), (FORK, origin_of(one.thread) is not None), (FAILED, one.errors > 0))
+    return "".join(mark for mark, is_set in marks if is_set)
 
 
-def _title_room(widths: Sequence[int], width: int) -> int:
-    return width - _total(widths) + widths[TITLE]
-
-
-def _natural_widths(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the widths of columns without cutting; 0 for a column that is empty in all rows."""
-    return [
-        max(cell_len(name), *map(cell_len, column)) if any(column) else 0
-        for name, column in zip(names, zip(*rows, strict=True), strict=True)
-    ]
-
-
-def _line(
-    cells: Sequence[str], widths: Sequence[int], styles: Sequence[str], *, right: Collection[int]
-) -> Text:
-    """Return the line of a table. Columns of width 0 are left out; those in `right` are right-aligned."""
-    line = Text(no_wrap=True, overflow="ignore")
-    for column, (cell, width, style) in enumerate(zip(cells, widths, styles, strict=True)):
-        if not width:
-            continue
-        text = Text(cell, style)
-        text.truncate(width, overflow="ellipsis")
-        padding = " " * (width - text.cell_len)
-        line.append((" " * GAP if line else "") + (padding if column in right else ""))
-        line.append_text(text).append("" if column in right else padding)
-    return line
-
-
-RUN_COLUMNS = ("id", "", "agent", "model", "duration", "tokens", "cost", "started")
-RUN_STYLES = ("yellow", "", "cyan", "dim", "", "dim", "", "")
-RUN_NUMBERS = (4, 5, 6)
 STATUS_MARKS = {
     "pending": ("○", "dim"),
     "running": ("●", "cyan"),
@@ -130,35 +90,50 @@ STATUS_MARKS = {
 
 
 def draw_runs(
-    runs: Sequence[Run], ids: Mapping[str, str], *, now: datetime, width: int, zone: tzinfo | None = None
+    runs: Sequence[Run],
+    ids: Mapping[str, str],
+    *,
+    forks: Collection[str] = (),
+    now: datetime,
+    width: int,
+    exact: bool = False,
+    zone: tzinfo | None = None,
 ) -> Group:
-    """Return a table of runs with a width. The error of a run is at the end of its line."""
-    rows = [_run_cells(run, ids[run.id], now, zone) for run in runs]
-    widths = _natural_widths(RUN_COLUMNS, rows)
-    lines = [_line(RUN_COLUMNS, widths, ("dim",) * len(RUN_COLUMNS), right=RUN_NUMBERS)]
-    for run, row in zip(runs, rows, strict=True):
-        style = STATUS_MARKS[run.status][1]
-        line = _line(row, widths, (RUN_STYLES[0], style, *RUN_STYLES[2:]), right=RUN_NUMBERS)
-        if run.error:
-            line.append(f"  {one_line(run.error, 200)}", style)
-        line.truncate(width, overflow="ellipsis")
-        lines.append(line)
-    return Group(*lines)
+    """Return a table of runs with a width. `forks` are the ids of threads that are copies of others."""
+    times = [run.started_at or run.created_at for run in runs]
+    columns = (
+        Column(title="id", style="yellow"),
+        Column(title=""),
+        Column(title="agent", style="cyan", least=11, drop=1),
+        Column(title="model", style="dim", least=12, drop=4),
+        Column(title="duration", right=True, drop=3),
+        Column(title="tokens", style="dim", right=True, drop=2),
+        Column(title="cost", right=True),
+        Column(title="", style="cyan"),
+        Column(title=time_title("started", times, now, zone, exact=exact)),
+        Column(title="error", style="red", least=8, drop=5),
+    )
+    rows = [_run_cells(run, ids[run.id], now, zone, exact=exact, forks=forks) for run in runs]
+    return draw_table(columns, rows, width)
 
 
-def _run_cells(run: Run, id: str, now: datetime, zone: tzinfo | None) -> tuple[str, ...]:
+def _run_cells(
+    run: Run, id: str, now: datetime, zone: tzinfo | None, *, exact: bool, forks: Collection[str]
+) -> tuple[Cell, ...]:
     started = run.started_at or run.created_at
     usage = run.usage
     tokens = "" if usage is None else tokens_of((usage.input_tokens or 0) + (usage.output_tokens or 0))
     return (
         one_line(id),
-        STATUS_MARKS[run.status][0],
-        one_line(run.agent or "", 20),
-        one_line(run.model or "", 30),
+        Text(*STATUS_MARKS[run.status]),
+        one_line(run.agent or "", 40),
+        one_line(run.model or "", 40),
         format_duration(run.finished_at - started) if run.finished_at and started else "",
         tokens,
         "" if run.cost is None else f"${run.cost:.4f}",
-        "" if started is None else ago(started, now, zone),
+        FORK if run.thread_id in forks else "",
+        iso(started) if exact and started is not None else ago(started, now, zone),
+        Text(one_line(run.error or "", 200), STATUS_MARKS[run.status][1]),
     )
 
 

@@ -1,9 +1,9 @@
-"""Tables of statistics that fit in 80 columns, their totals, and notes about costs."""
+"""Tables of statistics that fit the width, their totals, and notes about costs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.table import Table
+from rich.console import Group
 from rich.text import Text
 
 from partita.store.values import UsageStat
@@ -11,6 +11,7 @@ from partita.views.text import counted
 
 from .console import Row, Rows
 from .context import short_path
+from .table import Cell, Column, draw_table
 from .text import one_line
 
 LONGEST_NAME = 40
@@ -65,62 +66,90 @@ def draw_unpriced(models: Sequence[UsageStat]) -> Rows | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of numbers: its title, and the text and style of a row in it."""
+class Number:
+    """A column of numbers: its title, the text and style of a row in it, and when it is left out."""
 
     title: str
     text: Callable[[UsageStat], str]
+    drop: int = 0
     style: Callable[[UsageStat], str] = lambda _: ""
 
 
-THREADS = Column("threads", lambda stat: short(stat.threads))
-RESPONSES = Column("responses", lambda stat: short(stat.responses))
+THREADS = Number("threads", lambda stat: short(stat.threads), 4)
+MESSAGES = Number("msgs", lambda stat: short(stat.messages), 4)
+RESPONSES = Number("responses", lambda stat: short(stat.responses), 4)
 TOKENS = (
-    Column("in", lambda stat: short(stat.input_tokens)),
-    Column("cached", lambda stat: percent(stat.cached_input_tokens, stat.input_tokens)),
-    Column("out", lambda stat: short(stat.output_tokens)),
-    Column("cost", lambda stat: money(stat.cost) + ("+" if stat.unpriced and stat.cost is not None else "")),
+    Number("in", lambda stat: short(stat.input_tokens), 1),
+    Number("cached", lambda stat: percent(stat.cached_input_tokens, stat.input_tokens), 7),
+    Number("out", lambda stat: short(stat.output_tokens), 2),
+    Number("cost", lambda stat: money(stat.cost) + ("+" if stat.unpriced and stat.cost is not None else "")),
 )
 CALLS = (
-    Column("calls", lambda stat: short(stat.tool_calls)),
-    Column(
+    Number("calls", lambda stat: short(stat.tool_calls), 5),
+    Number(
         "failed",
         lambda stat: percent(stat.tool_errors, stat.tool_calls),
+        6,
         lambda stat: "red" if stat.tool_errors else "dim",
     ),
 )
 OUTCOMES = (
-    Column("errors", lambda stat: short(stat.tool_errors)),
-    Column("denied", lambda stat: short(stat.denied)),
-    Column("interrupted", lambda stat: short(stat.interrupted)),
+    Number("errors", lambda stat: short(stat.tool_errors), 1),
+    Number("denied", lambda stat: short(stat.denied), 3),
+    Number("interrupted", lambda stat: short(stat.interrupted), 8),
 )
 
 
-def columns(by: Sequence[str]) -> tuple[Column, ...]:
+def columns(by: Sequence[str]) -> tuple[Number, ...]:
     """Return the columns of a table: tools have no tokens, and threads are not counted by model."""
     if "tool" in by:
-        return (THREADS, *CALLS, *OUTCOMES)
+        return (*(() if "thread" in by else (THREADS,)), *CALLS, *OUTCOMES)
     if "model" in by:
         return (RESPONSES, *TOKENS)
-    return (THREADS, *TOKENS, *CALLS)
+    return (MESSAGES if "thread" in by else THREADS, *TOKENS, *CALLS)
 
 
-def draw_table(stats: Sequence[UsageStat], by: Sequence[str]) -> Table:
-    """Return a table with a row per group. Groups by period only have a bar each."""
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+def draw_groups(
+    stats: Sequence[UsageStat],
+    by: Sequence[str],
+    width: int,
+    *,
+    threads: Mapping[str, tuple[str, str | None]] | None = None,
+) -> Group:
+    """Return a table with a row per group. Groups by period only have a bar each.
+
+    `threads` are the shown ids and the titles of threads, by id.
+    """
+    known = threads or {}
+    names: list[Column] = []
     for name in by:
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
+        if name == "thread":
+            names += [Column(title="id", style="yellow"), Column(title="title", least=12, drop=3)]
+        else:
+            least = None if name in PERIODS else 12
+            shorten = short_path if name == "project" else one_line
+            names.append(Column(title=name, style="cyan", least=least, shorten=shorten))
     shown = columns(by)
-    for column in shown:
-        table.add_column(column.title, no_wrap=True, justify="right")
-    bars = bars_of(stats) if len(by) == 1 and by[0] in PERIODS else None
-    if bars is not None:
-        table.add_column("", no_wrap=True, overflow="crop")
-    for number, stat in enumerate(stats):
-        names = (Text(_name(name, key), "cyan") for name, key in zip(by, stat.key, strict=True))
-        cells = (Text(column.text(stat), column.style(stat)) for column in shown)
-        table.add_row(*names, *cells, *([] if bars is None else [Text(bars[number], "dim")]))
-    return table
+    bars = bars_of(stats) if len(by) == 1 and by[0] in PERIODS else [""] * len(stats)
+    table = (
+        *names,
+        *(Column(title=one.title, right=True, drop=one.drop) for one in shown),
+        Column(title="", style="dim", drop=9),
+    )
+    rows: list[list[Cell]] = []
+    for stat, bar in zip(stats, bars, strict=True):
+        cells: list[Cell] = []
+        for name, key in zip(by, stat.key, strict=True):
+            if name == "thread":
+                thread_id, title = known.get(key or "", (key or NO_NAME, None))
+                cells += [
+                    one_line(thread_id),
+                    one_line(title, LONGEST_NAME) if title else Text("(no title)", "dim"),
+                ]
+            else:
+                cells.append(_name(name, key))
+        rows.append([*cells, *(Text(one.text(stat), one.style(stat)) for one in shown), bar])
+    return draw_table(table, rows, width)
 
 
 def _name(by: str, key: str | None) -> str:

@@ -1,7 +1,7 @@
 """Making text safe for a terminal, shortening it, and formatting numbers, times and durations."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
@@ -119,6 +119,26 @@ def ago(moment: datetime | None, now: datetime, zone: tzinfo | None = None) -> s
     if 0 < seconds < MAX_DAYS_AGO * DAY:
         return f"{seconds // DAY:.0f} d ago"
     return f"{moment.astimezone(zone):%Y-%m-%d}"
+
+
+def zone_name(moment: datetime, zone: tzinfo | None = None) -> str:
+    """Return the name of the time zone at a time: `CEST`."""
+    return moment.astimezone(zone).tzname() or ""
+
+
+def time_title(
+    title: str,
+    moments: Iterable[datetime | None],
+    now: datetime,
+    zone: tzinfo | None = None,
+    *,
+    exact: bool = False,
+) -> str:
+    """Return the title of a column of times, with the time zone if dates or clock times are in it."""
+    if exact:
+        return f"{title} (UTC)"
+    has_dates = any(ago(moment, now, zone)[4:5] == "-" for moment in moments)
+    return f"{title} ({zone_name(now, zone)})" if has_dates else title
 
 
 def iso(moment: datetime) -> str:

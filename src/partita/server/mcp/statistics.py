@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Meta, field
+from msgspec import Meta
 
 from partita.errors import StoreError
 from partita.store.values import StatFilter
@@ -135,7 +135,7 @@ TOOL_STATISTICS = Tool(
 # usage_statistics
 
 
-UsageBy: TypeAlias = Literal["total", "day", "week", "month", "project", "model", "agent"]
+UsageBy: TypeAlias = Literal["total", "day", "week", "month", "project", "model", "agent", "thread"]
 
 PERIODS: Final = frozenset({"day", "week", "month"})
 
@@ -144,9 +144,9 @@ class UsageArguments(Arguments, kw_only=True):
     """Which usage to sum up, and by what."""
 
     by: Annotated[
-        list[UsageBy],
-        Meta(min_length=1, max_length=2, description='One or two groupings, such as ["day", "model"].'),
-    ] = field(default_factory=lambda: ["day"])
+        UsageBy | Annotated[list[UsageBy], Meta(min_length=1, max_length=2)],
+        Meta(description='One grouping or two, such as "model" or ["day", "model"].'),
+    ] = "day"
     agent: Agent = None
     project: Project = None
     model: Annotated[str | None, Meta(description="Only responses of this model.")] = None
@@ -181,7 +181,7 @@ class UsageResult(Result, kw_only=True):
 
 async def usage_statistics(archive: Archive, arguments: UsageArguments) -> UsageResult:
     """Sum up the usage of models."""
-    by = arguments.by
+    by = _groupings(arguments)
     if len(set(by)) < len(by) or ("total" in by and len(by) > 1):
         raise StoreError("`by` is one grouping, or two different ones", where="by", hint='["day", "model"]')
     store = await archive.store()
@@ -196,9 +196,13 @@ async def usage_statistics(archive: Archive, arguments: UsageArguments) -> Usage
     return UsageResult(rows=shown, note=note)
 
 
+def _groupings(arguments: UsageArguments) -> list[UsageBy]:
+    return [arguments.by] if isinstance(arguments.by, str) else arguments.by
+
+
 def _shown_rows(rows: Sequence[UsageRow], arguments: UsageArguments) -> list[UsageRow]:
     """The last rows of periods, and the first rows of everything else."""
-    if PERIODS.isdisjoint(arguments.by):
+    if PERIODS.isdisjoint(_groupings(arguments)):
         return list(fitting(rows[: arguments.limit], arguments.max_chars))
     newest = list(reversed(rows[-arguments.limit :]))
     return list(reversed(fitting(newest, arguments.max_chars)))
@@ -238,7 +242,7 @@ USAGE_STATISTICS = Tool(
     name="usage_statistics",
     title="Statistics of usage",
     summary=(
-        "Tokens and estimated costs of past sessions, by day, week, month, project, model or agent. "
+        "Tokens and estimated costs of past sessions, by day, week, month, project, model, agent or thread. "
         "Days begin at midnight in the time zone of this machine."
     ),
     takes=UsageArguments,

@@ -48,7 +48,7 @@ def messages_measure() -> Measure:
         "messages m CROSS JOIN threads t",
         "m",
         "m.created_at",
-        {"project": "t.project", "agent": "t.agent"},
+        {"project": "t.project", "agent": "t.agent", "thread": "t.id"},
         "count(*) AS messages",
         ("NOT m.internal",),
     )
@@ -60,7 +60,12 @@ def usage_measure(*, whole_thread: bool) -> Measure:
         "consumptions c CROSS JOIN threads t",
         "c",
         "c.time",
-        {"project": "t.project", "agent": "coalesce(c.agent, t.agent)", "model": "c.model"},
+        {
+            "project": "t.project",
+            "agent": "coalesce(c.agent, t.agent)",
+            "model": "c.model",
+            "thread": "t.id",
+        },
         TOTALS,
         () if whole_thread else ("c.counted",),
     )
@@ -85,6 +90,7 @@ def calls_measure(tx: Transaction, *, whole_thread: bool, by_model: bool) -> Mea
             "agent": "t.agent",
             "model": "CASE WHEN p.path LIKE '%.%' THEN NULL ELSE r.model END",
             "tool": "p.tool_name",
+            "thread": "t.id",
         },
         CALLS,
         (
@@ -102,7 +108,12 @@ def runs_measure() -> Measure:
         "runs r CROSS JOIN threads t",
         "r",
         "r.created_at",
-        {"project": "t.project", "agent": "coalesce(r.agent, t.agent)", "model": "r.model"},
+        {
+            "project": "t.project",
+            "agent": "coalesce(r.agent, t.agent)",
+            "model": "r.model",
+            "thread": "t.id",
+        },
         "count(*) AS runs",
     )
 

@@ -20,7 +20,7 @@ from partita.store.schema import NEVER, messages
 from partita.store.sql.transaction import Transaction
 from partita.store.usage import copy_usage
 from partita.store.values import MessageFilter
-from partita.types.json import JsonObject
+from partita.types.json import JsonObject, is_object
 from partita.types.messages import Message, ToolCallPart
 from partita.types.threads import Thread
 from partita.types.times import javascript_date
@@ -30,6 +30,17 @@ from . import rows as threads
 
 CLONE = "clone"
 """The member of a copy's metadata that names its source."""
+
+FORKED_FROM = "forkedFrom"
+"""The member of the metadata of a session that its agent forked, with the id of the other session."""
+
+
+def origin_of(thread: Thread) -> str | None:
+    """The thread that a copy was made of, or the session that the agent forked; `None` if it is no copy."""
+    metadata = thread.metadata or {}
+    copied, forked = metadata.get(CLONE), metadata.get(FORKED_FROM)
+    source = copied.get("threadId") if is_object(copied) else forked
+    return source if isinstance(source, str) else None
 
 
 def clone(tx: Transaction, thread_id: str, *, new_id: str | None = None, title: str | None = None) -> Thread:

@@ -227,6 +227,11 @@ class ThreadSummary(Value, kw_only=True):
     output_tokens: int = 0
     cost: float | None = None  # in US dollars, of responses with a price
 
+    @property
+    def title(self) -> str | None:
+        """The title of the thread, or the first words of the first user message."""
+        return self.thread.title or (first_words(self.preview) if self.preview else None)
+
 
 def list_summaries(
     tx: Transaction,
