@@ -22,6 +22,7 @@ EXAMPLES: Mapping[str, str] = {
     "q": "lighthouse",
     "searchQuery": "lighthouse",
     "resourceId": "ada",
+    "ownerId": "ada",
     "seq": "12",
     "agentName": "keeper",
     "modelId": "keeper",

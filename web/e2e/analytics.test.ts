@@ -113,7 +113,7 @@ describe("analytics", () => {
 
   const open = async (hash: string, options = {}): Promise<Page> => {
     const page = await site.open(hash, options);
-    await page.getByRole("heading", { name: "Top sessions" }).waitFor();
+    await page.getByRole("heading", { name: "Top threads" }).waitFor();
     await page.getByRole("heading", { name: "By project" }).waitFor();
     await figure(page, "Runs over time").waitFor();
     await figure(page, "Context growth").waitFor();
@@ -130,7 +130,7 @@ describe("analytics", () => {
         ),
     );
     expect(shown).toEqual({
-      Sessions: "3",
+      Threads: "3",
       Runs: "3",
       Messages: "8",
       Cost: "$4.00",
@@ -141,7 +141,7 @@ describe("analytics", () => {
       "Tool errors": "1",
     });
     await headline(page, "Cost").getByText("+100%").waitFor();
-    await headline(page, "Sessions").getByText("+200%").waitFor();
+    await headline(page, "Threads").getByText("+200%").waitFor();
     await headline(page, "Reasoning").getByText("10% of output").waitFor();
     expect(await row(page, "Tools", "read").getByRole("cell").allTextContents()).toEqual([
       ...["2", "0", "0%", "0", "0", "2.0 s", "2.0 s", "2.0 s", "4.0 s", "2"],
@@ -159,7 +159,7 @@ describe("analytics", () => {
 
   it("links every number to its threads", async () => {
     const page = await open(MARCH);
-    expect(idsIn(await headline(page, "Sessions").getByRole("link").getAttribute("href"))).toEqual(
+    expect(idsIn(await headline(page, "Threads").getByRole("link").getAttribute("href"))).toEqual(
       [...ALL_OF_THEM].sort(),
     );
     expect(idsIn(await headline(page, "Tool errors").getByRole("link").getAttribute("href"))).toEqual([
@@ -169,7 +169,7 @@ describe("analytics", () => {
       const region = page.getByRole("region", { name: card, exact: true });
       const heads = await region.getByRole("columnheader").allTextContents();
       for (const line of (await region.getByRole("row").all()).slice(1)) {
-        const cell = line.locator("th, td").nth(heads.indexOf("Sessions"));
+        const cell = line.locator("th, td").nth(heads.indexOf("Threads"));
         const ids = idsIn(await cell.getByRole("link").getAttribute("href"));
         expect(ids.length).toBe(Number(await cell.textContent()));
         const listed = await site.api<{ items: { id: string }[] }>("GET", `api/threads?ids=${ids.join(",")}`);
@@ -232,16 +232,16 @@ describe("analytics", () => {
     const page = await open(MARCH);
     await page.getByRole("combobox", { name: "Agent" }).selectOption("keeper");
     await page.getByRole("button", { name: "Weeks" }).click();
-    await headline(page, "Sessions").getByRole("link", { name: "2" }).waitFor();
+    await headline(page, "Threads").getByRole("link", { name: "2" }).waitFor();
     await page.reload();
-    await headline(page, "Sessions").getByRole("link", { name: "2" }).waitFor();
+    await headline(page, "Threads").getByRole("link", { name: "2" }).waitFor();
     expect(await page.getByRole("combobox", { name: "Agent" }).inputValue()).toBe("keeper");
     expect(await page.getByRole("button", { name: "Weeks" }).getAttribute("aria-pressed")).toBe("true");
     expect(await page.evaluate(() => location.hash)).toBe(
       "#/analytics?from=2026-03-01&to=2026-03-07&agent=keeper&step=week",
     );
     await page.goBack();
-    await headline(page, "Sessions").getByRole("link", { name: "3" }).waitFor();
+    await headline(page, "Threads").getByRole("link", { name: "3" }).waitFor();
   });
 
   it("shows the context growth of a session, and where the context was compacted", async () => {
@@ -267,7 +267,7 @@ describe("analytics", () => {
     await page.getByText("No data in this period").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole("link", { name: "Show all time" }).click();
-    await headline(page, "Sessions").getByRole("link", { name: "4" }).waitFor();
+    await headline(page, "Threads").getByRole("link", { name: "4" }).waitFor();
   });
 
   it.each([

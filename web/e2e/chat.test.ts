@@ -283,12 +283,12 @@ describe("a chat", () => {
     expect(await answers(page).innerText()).toBe(await answers(other).innerText());
   });
 
-  it("continues an imported session in a copy that links to the original", async () => {
+  it("continues an imported thread in a copy that links to the original", async () => {
     const session = "5e551000-0000-4000-8000-00000000f04c";
     const shown = ["Bake bread", "I knead the dough.", "And then?", "Then it rests."];
     await importLines(site, sessionLines(session, shown));
     const page = await site.open(`#/t/${session}`);
-    await page.getByText("This session was imported from claude-code").waitFor();
+    await page.getByText("This thread was imported from claude-code").waitFor();
     expect(await box(page).count()).toBe(0);
     await page.getByRole("button", { name: "Fork and continue with" }).click();
     await page.waitForURL((url) => /^#\/t\/./.test(url.hash) && !url.hash.includes(session));

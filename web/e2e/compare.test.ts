@@ -61,7 +61,7 @@ describe("a comparison", () => {
       .waitFor();
   });
 
-  it("shows the differences of two imported sessions in texts and values", async () => {
+  it("shows the differences of two imported threads in texts and values", async () => {
     const page = await site.open(compare(first, second));
     await page.getByText(/2 changed, 1 only in A/).waitFor();
     const call = page.getByRole("article", { name: "call of Oven, changed" });
@@ -100,15 +100,15 @@ describe("a comparison", () => {
 
   it("lets the user select two runs", async () => {
     const page = await site.open("#/compare");
-    await page.getByRole("searchbox", { name: "Search sessions" }).fill("bread");
-    const found = page.getByRole("region", { name: "Sessions" }).getByRole("button");
+    await page.getByRole("searchbox", { name: "Search threads" }).fill("bread");
+    const found = page.getByRole("region", { name: "Threads" }).getByRole("button");
     await expect.poll(() => found.count()).toBe(2);
     await found.first().click();
     await page.getByRole("button", { name: /^Run 1/ }).click();
-    await page.getByText("This session has no other run.").waitFor();
+    await page.getByText("This thread has no other run.").waitFor();
     await page.getByRole("button", { name: "Select run B" }).click();
     const dialog = page.getByRole("dialog", { name: "Select run B" });
-    await dialog.getByRole("button", { name: "Another session" }).click();
+    await dialog.getByRole("button", { name: "Another thread" }).click();
     await dialog.getByRole("region", { name: "Recent runs" }).getByRole("button").first().click();
     await page.getByRole("heading", { name: "Parts" }).waitFor();
     await dialog.waitFor({ state: "detached" });

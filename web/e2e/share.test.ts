@@ -77,7 +77,7 @@ describe("the share dialog", () => {
     await page.getByText("shines").first().waitFor();
     await page.getByRole("button", { name: "More", exact: true }).first().click();
     await page.getByRole("menuitem", { name: /Share/ }).click();
-    await page.getByRole("dialog", { name: "Share this session" }).waitFor();
+    await page.getByRole("dialog", { name: "Share this thread" }).waitFor();
     await page.getByText("[redacted: github token 1]").waitFor();
     return page;
   };

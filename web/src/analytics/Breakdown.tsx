@@ -60,7 +60,7 @@ function columnsOf({ query, filters }: Selection, split: Split): Column<Stat>[] 
       true,
     ),
     number(
-      "Sessions",
+      "Threads",
       (it) => it.threads,
       (it) => count(it.threads),
     ),

@@ -30,7 +30,7 @@ export function Growth({ selection }: { selection: Selection }) {
         <GrowthChart threadId={chosen} points={growth.data} />
       ) : (
         <p className={styles.empty}>
-          {chosen ? "This session has no usage data." : "No usage data in this period."}
+          {chosen ? "This thread has no usage data." : "No usage data in this period."}
         </p>
       )}
     </div>
@@ -61,7 +61,7 @@ function Chooser({ selection, chosen, threads }: ChooserProps) {
           </option>
         ))}
       </select>
-      {chosen && <a href={toThread(chosen)}>Open the session</a>}
+      {chosen && <a href={toThread(chosen)}>Open the thread</a>}
     </div>
   );
 }

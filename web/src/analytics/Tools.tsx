@@ -64,6 +64,6 @@ function columnsOf({ filters }: Selection): Column<ToolStat>[] {
     time("95%", (stat) => stat.p95Seconds),
     time("Longest", (stat) => stat.longestSeconds),
     time("Total", (stat) => stat.totalSeconds, true),
-    number("Sessions", (stat) => stat.threads),
+    number("Threads", (stat) => stat.threads),
   ];
 }

@@ -28,7 +28,7 @@ const RUN_COLUMNS: Column<RunStat>[] = [
     label: "Run of",
     value: (run) => titleOf({ id: run.threadId, title: run.title }),
     href: (run) => toThread(run.threadId),
-    title: () => "Open the session",
+    title: () => "Open the thread",
   },
   {
     label: "Cost",
@@ -87,13 +87,13 @@ export function TopThreads({ selection }: { selection: Selection }) {
   if (runQuery.error) return <Failure error={runQuery.error} retry={() => void runQuery.refetch()} />;
   return (
     <Card
-      title="Top sessions"
+      title="Top threads"
       columns={columns}
       rows={runQuery.data ?? []}
       keyOf={(thread) => thread.id}
-      empty={runQuery.isPending ? "Loading …" : "No sessions in this period."}
+      empty={runQuery.isPending ? "Loading …" : "No threads in this period."}
     >
-      <ButtonGroup label="Order of top sessions" value={order} choices={THREAD_ORDERS} onChange={setOrder} />
+      <ButtonGroup label="Order of top threads" value={order} choices={THREAD_ORDERS} onChange={setOrder} />
     </Card>
   );
 }
@@ -117,10 +117,10 @@ function threadColumns(query: URLSearchParams): Column<ThreadStat>[] {
   });
   return [
     {
-      label: "Session",
+      label: "Thread",
       value: titleOf,
       href: (thread) => toThread(thread.id),
-      title: () => "Open the session",
+      title: () => "Open the thread",
     },
     number("Cost", (thread) => thread.cost, money, true),
     {

@@ -25,7 +25,7 @@ interface Measure {
 }
 
 const MEASURES: readonly Measure[] = [
-  { label: "Sessions", value: (it) => it.threads, text: (it) => count(it.threads) },
+  { label: "Threads", value: (it) => it.threads, text: (it) => count(it.threads) },
   { label: "Runs", value: (it) => it.runs, text: (it) => count(it.runs) },
   { label: "Messages", value: (it) => it.messages, text: (it) => count(it.messages) },
   {
@@ -67,7 +67,7 @@ export function Totals({ selection, now, before, periods, failing }: Props) {
           <div key={label} className={styles.card}>
             <dt>{label}</dt>
             <dd className={styles.value}>
-              <a href={toThreads(filters)} title={`${count(value(now))}: show the sessions`}>
+              <a href={toThreads(filters)} title={`${count(value(now))}: show the threads`}>
                 {text(now)}
               </a>
             </dd>

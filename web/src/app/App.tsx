@@ -41,7 +41,7 @@ function View({ place }: { place: Place }) {
   const [first, id] = place.path;
   switch (first) {
     case undefined:
-      return <Empty title="Choose a session">Press j and k to move through the list, / to search.</Empty>;
+      return <Empty title="Choose a thread">Press j and k to move through the list, / to search.</Empty>;
     case "t":
       return id ? (
         <Conversation key={id} threadId={id} message={place.query.get("m")} part={place.query.get("p")} />

@@ -24,7 +24,7 @@ interface Props {
 }
 
 const SECTIONS = [
-  { name: "threads", also: "t", label: "Sessions", to: href([]), keys: "g s", icon: MessagesSquare },
+  { name: "threads", also: "t", label: "Threads", to: href([]), keys: "g s", icon: MessagesSquare },
   { name: "new", label: "New chat", to: href(["new"]), keys: "g n", icon: MessageSquarePlus },
   { name: "analytics", label: "Analytics", to: href(["analytics"]), keys: "g a", icon: ChartColumn },
   { name: "compare", label: "Compare", to: href(["compare"]), keys: "g d", icon: GitCompareArrows },

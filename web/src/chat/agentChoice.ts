@@ -26,7 +26,7 @@ export function agentFor(
 export function blockedReason(thread: Thread | undefined, agents: readonly AgentInfo[]): string | null {
   if (!agents.some(isAvailable)) return "No agent is available on this server.";
   if (thread && isImported(thread))
-    return `This session was imported from ${thread.agent ?? "another agent"} and is read-only.`;
+    return `This thread was imported from ${thread.agent ?? "another agent"} and is read-only.`;
   return null;
 }
 

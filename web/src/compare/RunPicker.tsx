@@ -25,30 +25,30 @@ interface Props {
 export function RunPicker({ first, onChoose }: Props) {
   const [thread, setThread] = useState(first);
   return thread === undefined ? (
-    <Sessions onRun={onChoose} onThread={setThread} />
+    <Threads onRun={onChoose} onThread={setThread} />
   ) : (
     <SessionRuns threadId={thread} onRun={onChoose} onBack={() => setThread(undefined)} />
   );
 }
 
-interface SessionsProps {
+interface ThreadsProps {
   readonly onRun: (id: string) => void;
   readonly onThread: (id: string) => void;
 }
 
-function Sessions({ onRun, onThread }: SessionsProps) {
+function Threads({ onRun, onThread }: ThreadsProps) {
   const [text, setText] = useState("");
   const searchText = useDeferredValue(text.trim());
   const id = useId();
   return (
     <div className={styles.picker}>
-      <label htmlFor={id}>Search sessions</label>
+      <label htmlFor={id}>Search threads</label>
       <input
         id={id}
         type="search"
         className={styles.search}
         value={text}
-        placeholder="Text in a session or its title"
+        placeholder="Text in a thread or its title"
         onChange={(event) => setText(event.target.value)}
       />
       {searchText === "" && <RecentRuns onRun={onRun} />}
@@ -77,7 +77,7 @@ function RecentRuns({ onRun }: { onRun: (id: string) => void }) {
         {recent.data.map(({ run, title }) => (
           <li key={run.id}>
             <button type="button" className={styles.choice} onClick={() => onRun(run.id)}>
-              <strong>{visible(title || `Untitled session ${run.threadId.slice(0, SHORT_ID)}`)}</strong>
+              <strong>{visible(title || `Untitled thread ${run.threadId.slice(0, SHORT_ID)}`)}</strong>
               <RunFacts run={run} />
             </button>
           </li>
@@ -96,14 +96,14 @@ function MatchingSessions({ text, onThread }: { text: string; onThread: (id: str
   if (found.error) return <Failure error={found.error} />;
   if (!found.data) return <Loading what="Searching" />;
   return (
-    <section aria-label="Sessions">
-      <h3 className={styles.heading}>Sessions</h3>
-      {found.data.items.length === 0 && <p className={styles.soft}>No matching sessions.</p>}
+    <section aria-label="Threads">
+      <h3 className={styles.heading}>Threads</h3>
+      {found.data.items.length === 0 && <p className={styles.soft}>No matching threads.</p>}
       <ul className={styles.list}>
         {found.data.items.map((thread: Thread) => (
           <li key={thread.id}>
             <button type="button" className={styles.choice} onClick={() => onThread(thread.id)}>
-              <strong>{visible(thread.title || `Untitled session ${thread.id.slice(0, SHORT_ID)}`)}</strong>
+              <strong>{visible(thread.title || `Untitled thread ${thread.id.slice(0, SHORT_ID)}`)}</strong>
               <span className={styles.soft}>
                 {[
                   thread.agent && visible(thread.agent),
@@ -136,10 +136,10 @@ function SessionRuns({ threadId, onRun, onBack }: RunsProps) {
   return (
     <div className={styles.picker}>
       <Button small icon={<ArrowLeft size={14} aria-hidden />} onClick={onBack}>
-        Another session
+        Another thread
       </Button>
       {runs.error && <Failure error={runs.error} />}
-      {runs.isSuccess && items.length === 0 && <p className={styles.soft}>This session has no runs.</p>}
+      {runs.isSuccess && items.length === 0 && <p className={styles.soft}>This thread has no runs.</p>}
       <ul className={styles.list}>
         {items.map((run, index) => (
           <li key={run.id}>

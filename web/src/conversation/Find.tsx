@@ -25,7 +25,7 @@ export function Find({ threadId, onChoose, onClose }: Props) {
   });
   const hits = query.data?.items.filter((hit) => hit.messageId) ?? [];
   return (
-    <Dialog title="Find in this session" onClose={onClose}>
+    <Dialog title="Find in this thread" onClose={onClose}>
       <form
         className={styles.find}
         onSubmit={(event) => {

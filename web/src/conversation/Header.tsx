@@ -23,16 +23,11 @@ export function Header({ thread, count, models, usage, busy, items }: Props) {
   const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
   return (
     <header className={styles.header}>
-      <a
-        className={styles.back}
-        href={href([])}
-        aria-label="Back to the sessions"
-        title="Back to the sessions"
-      >
+      <a className={styles.back} href={href([])} aria-label="Back to the threads" title="Back to the threads">
         <ArrowLeft size={17} />
       </a>
       <div className={styles.text}>
-        <h1 title={thread?.title}>{thread ? visible(thread.title || "Untitled session") : "…"}</h1>
+        <h1 title={thread?.title}>{thread ? visible(thread.title || "Untitled thread") : "…"}</h1>
         <p className={styles.about}>
           {about.filter(Boolean).map((one) => (
             <span key={one} className={styles.fact} title={one}>
@@ -40,7 +35,7 @@ export function Header({ thread, count, models, usage, busy, items }: Props) {
             </span>
           ))}
           {origin && (
-            <a className={styles.fact} href={origin} title="The session this one was forked from">
+            <a className={styles.fact} href={origin} title="The thread this one was forked from">
               forked
             </a>
           )}

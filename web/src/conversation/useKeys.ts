@@ -56,6 +56,6 @@ export function useKeys({ list, selected, copyLink, showRaw, setFolds, find }: O
     },
     { keys: "l", what: "Copy a link to the message", run: () => selected && copyLink(selected) },
     { keys: ".", what: "Raw events of the message", run: () => selected && showRaw(selected) },
-    { keys: "f", what: "Find in this session", run: find },
+    { keys: "f", what: "Find in this thread", run: find },
   ]);
 }

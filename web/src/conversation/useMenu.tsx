@@ -32,7 +32,7 @@ export function useMenu(options: Options): readonly MenuItem[] {
   return [
     { label: "Share …", icon: <Share2 size={15} />, run: () => setPanel("share") },
     { label: "Copy link", icon: <Link2 size={15} />, run: () => copyLink() },
-    { label: "Find in this session", icon: <Search size={15} />, run: () => setPanel("find") },
+    { label: "Find in this thread", icon: <Search size={15} />, run: () => setPanel("find") },
     {
       label: "Replay the run",
       icon: <Play size={15} />,

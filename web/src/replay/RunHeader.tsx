@@ -21,7 +21,7 @@ export function RunHeader({ run, link }: { run: Run; link: () => string }) {
     queryKey: ["runs", run.threadId],
     queryFn: ({ signal }) => listRuns({ threadId: run.threadId, limit: MAX_RUNS }, signal),
   });
-  const title = visible(thread.data?.title || "Untitled session");
+  const title = visible(thread.data?.title || "Untitled thread");
   const siblings = runs.data?.items ?? [];
   return (
     <header className={styles.header}>
@@ -33,7 +33,7 @@ export function RunHeader({ run, link }: { run: Run; link: () => string }) {
         <div className={styles.actions}>
           {siblings.length > 1 && (
             <select
-              aria-label="Another run of this session"
+              aria-label="Another run of this thread"
               value={run.id}
               onChange={(event) => go(toRun(event.target.value))}
             >

@@ -43,7 +43,7 @@ export function ShareDialog({ threadId, onClose }: { threadId: string; onClose: 
   const copy = () => createFile(async (_, data) => copyWithToast(await data.text()));
   const isStale = preview.isPlaceholderData || preview.isFetching;
   return (
-    <Dialog title="Share this session" wide onClose={onClose}>
+    <Dialog title="Share this thread" wide onClose={onClose}>
       <div className={styles.share}>
         <div className={styles.column}>
           <FormatChoice options={options} onChange={change} />

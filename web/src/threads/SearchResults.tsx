@@ -56,7 +56,7 @@ export function SearchResults({ text, query, onClear }: Props) {
   return (
     <div className={styles.found}>
       <p className={styles.total} role="status">
-        {found.data?.next ? `${count(groups.length)}+ sessions` : plural(groups.length, "session")}
+        {found.data?.next ? `${count(groups.length)}+ threads` : plural(groups.length, "thread")}
       </p>
       <section aria-label="Search results" data-busy={!isSettled}>
         {groups.map(({ thread, title, name, matches, hits }) => (

@@ -107,15 +107,15 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
   };
 
   useHotkeys([
-    { keys: "j", what: "Next session", run: () => step(1) },
-    { keys: "k", what: "Previous session", run: () => step(-1) },
+    { keys: "j", what: "Next thread", run: () => step(1) },
+    { keys: "k", what: "Previous thread", run: () => step(-1) },
   ]);
   useHotkeys(
     [
-      { keys: "p", what: "Pin or unpin the session", run: () => chosen && pin(chosen) },
-      { keys: "r", what: "Rename the session", run: () => chosen && setRenaming(chosen.thread.id) },
-      { keys: "x", what: "Delete the session", run: () => chosen && remove(chosen) },
-      { keys: "Delete", what: "Delete the session", run: () => chosen && remove(chosen) },
+      { keys: "p", what: "Pin or unpin the thread", run: () => chosen && pin(chosen) },
+      { keys: "r", what: "Rename the thread", run: () => chosen && setRenaming(chosen.thread.id) },
+      { keys: "x", what: "Delete the thread", run: () => chosen && remove(chosen) },
+      { keys: "Delete", what: "Delete the thread", run: () => chosen && remove(chosen) },
     ],
     isInside,
   );
@@ -128,7 +128,7 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
         onFocus={() => setInside(true)}
         onBlur={(event) => setInside(event.currentTarget.contains(event.relatedTarget))}
       >
-        <ul className={styles.list} aria-label="Sessions" style={{ height: virtual.getTotalSize() }}>
+        <ul className={styles.list} aria-label="Threads" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
             const row = rows[index];
             if (!row) return null;

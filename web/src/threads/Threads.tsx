@@ -30,7 +30,7 @@ export function Threads({ current }: { current?: string }) {
   useHotkeys([
     {
       keys: "/",
-      what: "Search sessions",
+      what: "Search threads",
       run: () => {
         field.current?.focus();
         field.current?.select();
@@ -38,7 +38,7 @@ export function Threads({ current }: { current?: string }) {
     },
     {
       keys: "e",
-      what: "Toggle sessions with errors only",
+      what: "Toggle threads with errors only",
       run: () => setFilters(filters.errors ? without(filters, ["errors"]) : { ...filters, errors: true }),
     },
   ]);
@@ -63,7 +63,7 @@ export function Threads({ current }: { current?: string }) {
     <div className={styles.threads} data-threads>
       <header className={styles.head}>
         <Heading className={styles.title}>
-          Sessions
+          Threads
           {facets.data && !isSearching && (
             <span className={styles.total}>
               {facets.data.threads}
@@ -77,7 +77,7 @@ export function Threads({ current }: { current?: string }) {
             ref={field}
             type="search"
             className={styles.field}
-            aria-label="Search sessions"
+            aria-label="Search threads"
             placeholder="Search, such as: lamp tool:Bash"
             autoComplete="off"
             spellCheck={false}
@@ -117,8 +117,8 @@ export function Threads({ current }: { current?: string }) {
       ) : isEmpty(filters) ? (
         <NoThreads isImporting={progress?.state === "reading"} />
       ) : (
-        <Empty title="No matching sessions">
-          <p>{plural(0, "session")} with these filters.</p>
+        <Empty title="No matching threads">
+          <p>{plural(0, "thread")} with these filters.</p>
           <Button small onClick={() => setFilters({})}>
             Clear filters
           </Button>
@@ -131,7 +131,7 @@ export function Threads({ current }: { current?: string }) {
 function NoThreads({ isImporting }: { isImporting: boolean }) {
   if (isImporting) return <Empty title="Importing sessions">They appear here one by one.</Empty>;
   return (
-    <Empty title="No sessions yet">
+    <Empty title="No threads yet">
       <p>
         Import the sessions of the agents on this machine with <code>partita import</code>, or{" "}
         <a href={href(["new"])}>start a chat</a>.

@@ -74,7 +74,7 @@ describe("growth", () => {
     expect(dropsIn([])).toEqual([]);
   });
 
-  it("contains only the session itself", () => {
+  it("contains only the thread itself", () => {
     const own = { seq: 1, inputTokens: 1 } as never;
     const inner = { inputTokens: 2 } as never;
     expect(ownPoints([own, inner])).toEqual([own]);

@@ -74,12 +74,12 @@ describe("sending of messages", () => {
   it.each([
     ["is possible in a thread of this server", { id: "t", agent: "demo" }, false],
     [
-      "is not possible in an imported session",
+      "is not possible in an imported thread",
       { id: "t", agent: "codex", metadata: { sessionId: "s" } },
       true,
     ],
     [
-      "is possible in a copy of an imported session",
+      "is possible in a copy of an imported thread",
       { id: "t", metadata: { sessionId: "s", clone: { threadId: "t" } } },
       false,
     ],
