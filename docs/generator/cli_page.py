@@ -152,9 +152,10 @@ def _default(option: click.Option, context: click.Context) -> str:
     default = option.get_default(context, call=False)
     if option.required:
         return "required"
+    if named := NAMED_DEFAULT.search(option.help or ""):
+        return md.code(named[1]) if named[1].startswith("--") else md.prose(named[1])
     if default is None:
-        named = NAMED_DEFAULT.search(option.help or "")
-        return (md.code(named[1]) if named[1].startswith("--") else md.prose(named[1])) if named else ""
+        return ""
     if option.is_bool_flag and option.secondary_opts:
         return md.code(option.opts[0] if default else option.secondary_opts[0])
     if default is False or callable(default) or default == () or not option.show_default:

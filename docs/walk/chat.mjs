@@ -2,14 +2,14 @@
  * Uses the chat of the guide in a browser: sends messages, watches responses stream, approves and denies calls,
  * reloads during a response, follows it in a second tab, and stops it.
  *
- *   node docs/walk/chat.mjs http://localhost:3000 [SCREENSHOT]
+ *   node docs/walk/chat.mjs http://localhost:3000
  */
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { findChromium } from "../../web/e2e/setup/chromium.mjs";
 
 const { chromium } = createRequire(new URL("../../web/package.json", import.meta.url))("playwright-core");
-const [address, screenshot] = process.argv.slice(2);
+const [address] = process.argv.slice(2);
 const TIMEOUT = 20_000;
 
 const report = (text) => console.log(`  ${text}`);
@@ -64,7 +64,6 @@ try {
 
   await send(page, "Have you a berth?");
   await page.getByRole("button", { name: "Allow" }).waitFor();
-  if (screenshot) await page.screenshot({ path: screenshot });
   await page.reload();
   await page.getByRole("button", { name: "Allow" }).click();
   await page.getByText("Berth 7 is booked").waitFor();

@@ -1,8 +1,9 @@
 /** Screenshots for the documentation (`make pictures`): each view on the demo data in both themes. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { compress } from "./setup/png";
 import { ROOT } from "./setup/processes";
 import { importBreadSession } from "./setup/session";
 import { type Site, serve } from "./setup/site";
@@ -99,7 +100,7 @@ describe("pictures", () => {
     await page.waitForTimeout(1500);
     await ready?.(page);
     await page.waitForTimeout(1500);
-    await page.screenshot({ path: join(FOLDER, `${name}-${theme}.png`) });
+    writeFileSync(join(FOLDER, `${name}-${theme}.png`), compress(await page.screenshot()));
     await site.closePages();
   });
 });
