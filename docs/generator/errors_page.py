@@ -63,6 +63,7 @@ MISSING = "see the hint"
 
 FIXES = {
     "no agent '…'": "use the name of an agent that was imported, as `partita agents` and the hint list them",
+    "cannot be read: …": "check the permissions of the file, then run the import again",
     "a data chunk of type '…'": "the type of a data chunk begins with `data-`: put that before the name",
     "a tool cannot take the parameter `…`": (
         "a tool takes named parameters only: no `*args`, `**kwargs` or positional-only ones"
