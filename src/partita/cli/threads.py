@@ -50,7 +50,9 @@ Examples:
 @project_option
 @since_option
 @until_option
-@click.option("--text", metavar="WORDS", help="Only threads with these words in the title or a message.")
+@click.option(
+    "--text", metavar="QUERY", help="Only threads whose title or a message matches, as in `partita search`."
+)
 @click.option("--model", metavar="NAME", help="Only threads with a response of this model.")
 @click.option("--tool", metavar="NAME", help="Only threads with a call of this tool.")
 @click.option("--branch", metavar="NAME", help="Only sessions on this git branch.")

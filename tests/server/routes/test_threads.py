@@ -48,7 +48,8 @@ LISTED: dict[str, list[str]] = {
     "agent=keeper&project=harbour": ["lamp"],
     "agent=nobody": [],
     "text=boats": ["boat"],
-    "text=": [],
+    "text=boats OR tower": ["boat", "tower"],
+    "text=project:harbour -boats": [],
     "since=2026-03-01T13:00:00Z": ["lamp", "boat"],
     "since=2026-03-01T13:00": ["lamp", "boat"],  # without a zone: UTC
     "since=2026-03-01T14:00%2B01:00": ["lamp", "boat"],
@@ -61,7 +62,6 @@ LISTED: dict[str, list[str]] = {
     "metadata={}": ["lamp", "boat", "tower"],
     "agent=%00": [],
     "agent=%ED%A0%80": [],
-    "text=%00%ff": [],
 }
 
 
@@ -102,6 +102,10 @@ REFUSED = {
     'metadata={"a":1e999}': "range",
     'metadata={"\\ud800":1}': "surrogate",
     "resourceId=%00": "resource",
+    "text=": "nothing to search for",
+    "text=%00": "nothing to search for",
+    "text=-boats": "nothing to search for",
+    "text=boats before:soon": "not a time",
 }
 
 

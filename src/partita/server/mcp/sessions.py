@@ -52,9 +52,9 @@ class ListArguments(Arguments, kw_only=True):
 
     agent: Agent = None
     project: Project = None
-    text: Annotated[str | None, Meta(description="Only sessions with these words, in title or messages.")] = (
-        None
-    )
+    text: Annotated[
+        str | None, Meta(description="Only sessions whose title or messages match, as in search_sessions.")
+    ] = None
     tool: Annotated[str | None, Meta(description="Only sessions in which this tool was called.")] = None
     model: Annotated[str | None, Meta(description="Only sessions with responses of this model.")] = None
     errors: Annotated[bool, Meta(description="Only sessions in which a tool failed.")] = False

@@ -38,7 +38,9 @@ Agent: TypeAlias = Annotated[str | None, Query(description="Only of this agent."
 Project: TypeAlias = Annotated[
     str | None, Query(description="Only of this project: its path, or some of its folders.")
 ]
-Text: TypeAlias = Annotated[str | None, Query(description="Only with this text in the title or a message.")]
+Text: TypeAlias = Annotated[
+    str | None, Query(description="Only if the title or a message matches this query, as in `/api/search`.")
+]
 HasErrors: TypeAlias = Annotated[
     bool | None, Query(name="hasErrors", description="Only with a failed call, or only without.")
 ]
