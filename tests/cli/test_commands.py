@@ -380,10 +380,14 @@ def test_tour_shows_parts_and_losses() -> None:
         "Park scout",
         "fig tree",
         "approved by the user",
-        "ai-sdk-model-v7",
-        "no losses",
+        "reasoning-delta   picnic on Saturday.",
+        "ai-sdk-ui-v7  AI SDK 7 UI messages",
+        "nothing is lost",
+        "1 loss: the format has no place for it",
+        "partita show last ",
     ):
         assert shown in result.stdout
+    assert "{" not in result.stdout.replace('{"done":3,"of":3}', "")
 
 
 @each_row("command", ["fold", "convert", "formats", "tour"])

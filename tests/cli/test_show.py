@@ -209,7 +209,7 @@ def test_messages_are_printed_in_another_format(store: str) -> None:
 def test_losses_are_reported(store: str) -> None:
     result = partita(store, "show", CLOCK, "--to", "ai-sdk-ui-v5")
     assert result.exit_code == 0
-    assert re.fullmatch(r"partita: \d+ losses.*: \d+ × .*; --losses lists all\n", result.stderr)
+    assert re.fullmatch(r"partita: \d+ losses.*: .*; --losses lists all\n", result.stderr)
     listed = partita(store, "show", CLOCK, "--to", "ai-sdk-ui-v5", "--losses").stderr.splitlines()
     assert len(listed) == int(result.stderr.split()[1])
     assert all(line.startswith("partita: ") for line in listed)

@@ -224,7 +224,7 @@ def test_interrupted_progress_bar_is_removed(workspace: Workspace) -> None:
 def test_tour_is_animated(workspace: Workspace) -> None:
     with workspace.terminal("tour", rows=60) as terminal:
         terminal.wait_until(lambda: not terminal.cursor_is_shown, "the first drawing")
-        terminal.wait_for("3. Next steps")
+        terminal.wait_for("4. Try it")
         assert terminal.end().code == 0
         assert terminal.cursor_is_shown
 

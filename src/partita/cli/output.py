@@ -127,7 +127,7 @@ def summarize_losses(losses: "Sequence[Loss]") -> str:
     by_severity = [f"{severities[one]:,} {one}" for one in get_args(Severity) if severities[one]]
     detail = "" if severities.keys() == {"lost"} else f" ({', '.join(by_severity)})"
     reasons = Counter(loss.why for loss in losses).most_common()
-    listed = [f"{count:,} × {why}" for why, count in reasons[:REASONS_SHOWN]]
+    listed = [f"{count:,} × {why}" if len(reasons) > 1 else why for why, count in reasons[:REASONS_SHOWN]]
     hidden = sum(count for _, count in reasons[REASONS_SHOWN:])
     more = [f"{hidden:,} for other reasons"] if hidden else []
     return f"{counted(len(losses), 'loss', 'losses')}{detail}: {', '.join([*listed, *more])}"

@@ -1,33 +1,35 @@
-"""`partita tour`: shows how a recorded stream is folded into a message, and converts the message."""
+"""`partita tour`: shows how a recorded stream becomes a message, and what other formats keep of it."""
 
 import time
+from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
 
 from partita.demo import recorded_stream
-from partita.formats.format import Dumped
 from partita.formats.registry import get_format
 from partita.stream.accumulator import Accumulator
-from partita.types.chunks import Chunk
-from partita.types.codec import encode
-from partita.types.json import indented
+from partita.types.chunks import Chunk, type_of
+from partita.types.codec import encode, to_json
 from partita.types.messages import AssistantMessage
 
-if TYPE_CHECKING:  # imported when the command runs
-    from rich.console import Console, RenderableType
+from .output import summarize_losses
 
-TARGETS = ("ai-sdk-ui-v7", "ai-sdk-ui-v5", "ai-sdk-model-v7")
-LOSSES_SHOWN = 3
+if TYPE_CHECKING:  # imported when the command runs
+    from rich.console import RenderableType
+
+TARGETS = ("ai-sdk-ui-v7", "ai-sdk-ui-v5", "openai-chat", "anthropic")
+FIRST_CHUNKS = 6
 PAUSE = 0.03
-NEXT_STEPS = """\
-  partita import                   import your coding agents' sessions
-  partita show last                print the newest of them
-  partita fold STREAM              fold a recorded stream into a message
-  partita convert FILE --to model  convert messages to another format
-  partita import DB --from mastra  import another system's database
-  partita formats                  list all formats
-"""
+NEXT_STEPS = {
+    "partita import": "import the sessions of your coding agents",
+    "partita show last": "print the newest of them",
+    "partita": "open the web UI",
+    "partita convert FILE --to anthropic": "convert messages to another format",
+    "partita fold STREAM": "fold a recorded stream into a message",
+    "partita formats": "list all formats",
+}
 
 
 @click.command(
@@ -40,31 +42,25 @@ Examples:
 )
 @click.option("--fast", is_flag=True, help="Do not wait between chunks.")
 def tour(fast: bool) -> None:
-    """Show how a recorded stream becomes a message, and the message in other formats."""
-    console = _console()
+    """Show how a recorded stream becomes a message, and what other formats keep of it."""
+    from .view.console import console, show
+
     chunks = list(recorded_stream())
-    console.rule("[bold]1. A stream becomes a message")
-    message = _fold(console, chunks, watch=console.is_terminal and not fast)
-    console.rule("[bold]2. The same message in other formats")
-    for name in TARGETS:
-        _show_conversion(console, name, message)
-    _show_sample(console, message)
-    console.rule("[bold]3. Next steps")
-    console.print(NEXT_STEPS)
+    show([*_heading("1. A model streams chunks"), *_first_chunks(chunks)])
+    show(_heading("2. The chunks become a message"))
+    watched = console().is_terminal and not fast
+    message = _watch(chunks) if watched else _accumulate(chunks)
+    show([draw(message), *_heading("3. The message is converted"), *_conversions(message)])
+    show([*_heading("4. Try it"), _next_steps()])
 
 
-def _console() -> "Console":
-    from rich.console import Console
+def _heading(text: str) -> "Iterator[RenderableType]":
+    from rich.rule import Rule
+    from rich.text import Text
 
-    from .view.context import THEME
-
-    class PipeConsole(Console):
-        """A console that leaves a closed pipe to `exit_code_of`, instead of exiting with 1."""
-
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
-
-    return PipeConsole(highlight=False, theme=THEME)
+    yield ""
+    yield Rule(Text(text, "bold"), align="left", style="dim")
+    yield ""
 
 
 def draw(message: AssistantMessage) -> "RenderableType":
@@ -75,17 +71,20 @@ def draw(message: AssistantMessage) -> "RenderableType":
     from .view.context import ViewContext
     from .view.message import blocks_of
 
-    return Group(*indent_blocks(blocks_of(message, ViewContext(full=True))))
+    return Group(*indent_blocks(blocks_of(message, ViewContext())))
 
 
-def _fold(console: "Console", chunks: list[Chunk], watch: bool) -> AssistantMessage:
-    message = _watch(console, chunks) if watch else _accumulate(chunks)
-    console.print(draw(message))
-    before, after = sum(len(encode(chunk)) for chunk in chunks), len(encode(message))
-    console.print(
-        f"{len(chunks)} chunks, {before:,} bytes → {len(message.parts)} parts, {after:,} bytes", style="dim"
-    )
-    return message
+def _first_chunks(chunks: list[Chunk]) -> "Iterator[RenderableType]":
+    """Yield the first chunks with what they add, and how many follow."""
+    from .view.console import Row, Rows
+    from .view.text import one_line
+
+    rows: list[Row] = []
+    for chunk in islice(chunks, FIRST_CHUNKS):
+        added = to_json(chunk).get("delta", "")
+        prefix = f"  {type_of(chunk):<18}"
+        rows.append(Row(one_line(str(added), 60), prefix=prefix, prefix_style="cyan", cut=True))
+    yield Rows([*rows, Row(f"  … {len(chunks) - FIRST_CHUNKS} more chunks", "dim")])
 
 
 def _accumulate(chunks: list[Chunk]) -> AssistantMessage:
@@ -95,42 +94,51 @@ def _accumulate(chunks: list[Chunk]) -> AssistantMessage:
     return accumulator.finish()
 
 
-def _watch(console: "Console", chunks: list[Chunk]) -> AssistantMessage:
+def _watch(chunks: list[Chunk]) -> AssistantMessage:
     """Redraw the message after every chunk that changes it."""
     from rich.live import Live
 
+    from .view.console import console
+    from .view.replay import Tail
+
     accumulator = Accumulator()
-    with Live(console=console, auto_refresh=False, transient=True) as live:
+    with Live(console=console(), auto_refresh=False, transient=True) as live:
         for chunk in chunks:
             if accumulator.feed(chunk):
-                live.update(draw(accumulator.snapshot()), refresh=True)
+                live.update(Tail(draw(accumulator.snapshot())), refresh=True)
                 time.sleep(PAUSE)
     return accumulator.finish()
 
 
-def _dump(name: str, message: AssistantMessage) -> Dumped:
-    dump = get_format(name).dump
-    assert dump is not None, "the tour's formats can be written"
-    return dump([message])
+def _conversions(message: AssistantMessage) -> "Iterator[RenderableType]":
+    """Yield for each format what a conversion to it drops."""
+    from .view.console import Row, Rows
+
+    for name in TARGETS:
+        target = get_format(name)
+        assert target.dump is not None, "the tour's formats can be written"
+        dumped = target.dump([message])
+        size = len(encode(dumped.payload))
+        lost = "nothing is lost" if dumped.lossless else summarize_losses(dumped.losses)
+        style = "green" if dumped.lossless else "yellow"
+        yield Rows(
+            [
+                Row(f"{target.title} ({size:,} bytes)", "dim", f"  {name:<14}", "bold"),
+                Row(lost, style, " " * 16),
+            ]
+        )
+    yield Rows([Row("A conversion reports every value that it cannot carry over.", "dim", "\n  ")])
 
 
-def _show_conversion(console: "Console", name: str, message: AssistantMessage) -> None:
-    dumped = _dump(name, message)
-    count = len(dumped.losses)
-    losses = "no losses" if dumped.lossless else f"{count} {'loss' if count == 1 else 'losses'}:"
-    console.print(f"[bold cyan]{name}[/]  {len(encode(dumped.payload)):,} bytes, {losses}")
-    for loss in dumped.losses[:LOSSES_SHOWN]:
-        console.print(f"    {loss.path}: {loss.why}", style="yellow", markup=False)
-    if count > LOSSES_SHOWN:
-        console.print(f"    … and {count - LOSSES_SHOWN} more", style="yellow")
+def _next_steps() -> "RenderableType":
+    from rich.table import Table
 
-
-def _show_sample(console: "Console", message: AssistantMessage) -> None:
-    """Print the last model message, as it would be sent to a model."""
-    from rich.syntax import Syntax
-
-    sample = indented(_dump("ai-sdk-model-v7", message).payload[-1]).decode()
-    console.print(Syntax(sample, "json", theme="ansi_dark", background_color="default", word_wrap=True))
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for command, purpose in NEXT_STEPS.items():
+        table.add_row(f"  {command}", purpose)
+    return table
 
 
 COMMAND = tour

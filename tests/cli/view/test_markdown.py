@@ -16,6 +16,7 @@ DRAWINGS = {
         "[bold]x[/bold] :smile: [link=x]y[/link]",
         "[bold]x[/bold] :smile: [link=x]y[/link]\n",
     ),
+    "a formula": (r"in $T = 12\,\mathrm{s}$, for $5 or \$6", r"in $T = 12\,\mathrm{s}$, for $5 or $6" + "\n"),
     "a list": ("- a\n- b", " • a\n • b\n"),
     "a table": ("| a | b |\n|---|---|\n| 1 | 2 |", "| a | b |\n|---|---|\n| 1 | 2 |\n"),
     "a direction override from an entity": ("&#x202e;x", "\\u202ex\n"),

@@ -285,6 +285,18 @@ def test_deeply_nested_value_is_folded_unless_full() -> None:
     assert render_part(part, FULL).count("a:") > 700
 
 
+@each_row(
+    ("command", "shown"),
+    [
+        ("cd /home/ada/clock && make", "make"),
+        ('cd "/home/ada/clock/" && make', "make"),
+        ("cd /home/ada && make", "cd /home/ada && make"),
+    ],
+)
+def test_command_is_shown_without_a_cd_to_its_folder(command: str, shown: str) -> None:
+    assert render_part(call("Bash", {"command": command}, TextOutput("ok"))).startswith(f"  ✓ $ {shown}\n")
+
+
 CASES: dict[str, JsonObject] = loads((Path(__file__).parents[2] / "views" / "tool_calls.json").read_bytes())
 
 

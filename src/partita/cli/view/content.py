@@ -1,9 +1,11 @@
 """Rendering of content: lines, prose, JSON values, Markdown and files; folded unless `full` is set."""
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar, TypeAlias, assert_never
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from msgspec import UNSET
 from rich import box
@@ -165,6 +167,22 @@ PARSER = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST_MARKDOWN
     ["strikethrough", "table"]
 )
 """HTML is treated as text: `<div>` in a response must stay visible."""
+
+MATH = re.compile(r"\$\$[^$]+\$\$|\$[^\s$](?:[^$\n]*[^\s$\\])?\$(?!\d)")
+
+
+def _math(state: StateInline, silent: bool) -> bool:
+    """Keep the source of a formula: its backslashes are not escapes."""
+    found = MATH.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push("text", "", 0).content = found[0]
+    state.pos = found.end()
+    return True
+
+
+PARSER.inline.ruler.before("escape", "math", _math)
 
 
 def draw_markdown(text: str) -> RenderableType:
