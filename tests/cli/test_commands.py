@@ -379,7 +379,7 @@ def test_tour_shows_parts_and_losses() -> None:
         "forecast",
         "Park scout",
         "fig tree",
-        "approved by the user",
+        "The kiosk takes no reservations",
         "reasoning-delta   picnic on Saturday.",
         "ai-sdk-ui-v7  AI SDK 7 UI messages",
         "nothing is lost",
