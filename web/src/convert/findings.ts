@@ -13,7 +13,7 @@ export interface Finding {
   readonly why: string;
   /** The severity of a loss; null for other findings. */
   readonly severity: Severity | null;
-  /** Whether the path refers to the source or to the canonical messages. */
+  /** Whether the path refers to the source (`$…`) or to the canonical messages (`messages…`). */
   readonly side: "reading" | "writing";
   readonly ranges: readonly Range[];
 }

@@ -34,7 +34,7 @@ export class Positions {
 
   /** The range of a path, including the member's name; of its longest existing prefix if the path does not exist. */
   locate(path: string): Range | null {
-    let rest = path.replace(/^\$/, "");
+    let rest = path.replace(/^(?:\$|messages(?=\[))/, "");
     let root = this.roots[0];
     if (this.isMany) {
       const index = /^\[(\d+)\]/.exec(rest);

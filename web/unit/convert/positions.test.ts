@@ -97,6 +97,12 @@ describe("ranges of JSON paths", () => {
     expect(range && text.slice(range.start, range.end)).toBe('"a":{"b":1}');
   });
 
+  it("are found in canonical messages, whose paths begin with their name", () => {
+    const text = '[{"id":"a"},{"content":{"usage":1}}]';
+    const range = new Positions(text, "document").locate("messages[1].content.usage");
+    expect(range && text.slice(range.start, range.end)).toBe('"usage":1');
+  });
+
   it("treat a single message as the first of a list", () => {
     const text = '{"parts":[{"id":"x"}]}';
     const range = new Positions(text, "document").locate("$[0].parts[0].id");
