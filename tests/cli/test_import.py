@@ -1,6 +1,7 @@
 """`partita import` of rows, messages and demo data."""
 
 import asyncio
+import gzip
 from pathlib import Path
 
 import pytest
@@ -206,11 +207,6 @@ INVALID = {
     "no thread": (ROWS[:2], ["--from", "ui"], "does not name its thread"),
     "a missing field": (ROWS[:2], ["--from", "ui", "--thread-by", "room"], "there is no 'room' in it"),
     "a duplicate id": (ROWS, ["--from", "ui", "--thread", "t"], "have the id 'm1'"),
-    "a stream": (
-        ROWS,
-        ["--from", "ai-sdk-data-stream-v4", "--thread", "t"],
-        "is a format of streams, not of messages",
-    ),
 }
 
 
@@ -221,6 +217,22 @@ def test_invalid_messages_are_refused(
     result = run(lines(tmp_path / "rows.jsonl", rows), *arguments, "--store", store)
     assert result.exit_code == 1
     assert message in str(result.exception)
+
+
+def test_compressed_messages_and_streams_are_imported(store: str, tmp_path: Path) -> None:
+    path = tmp_path / "chats.jsonl.gz"
+    path.write_bytes(gzip.compress(b"".join(dumps(row) + b"\n" for row in ROWS)))
+    arguments = ("--from", "ai-sdk-ui-v5", "--thread-by", "chatId", "--store", store, "--json")
+    assert loads(run(str(path), *arguments).stdout)["new"] == 3
+    chunks: list[JsonObject] = [
+        {"type": "start", "messageId": "m1"},
+        {"type": "text-start", "id": "t"},
+        {"type": "text-delta", "id": "t", "delta": "High."},
+        {"type": "text-end", "id": "t"},
+    ]
+    source = lines(tmp_path / "stream.jsonl", chunks)
+    assert run(source, "--from", "chunks", "--thread", "tide", "--store", store).exit_code == 0
+    assert count_messages(store, "tide") == 1
 
 
 def test_missing_file_is_reported(store: str, tmp_path: Path) -> None:

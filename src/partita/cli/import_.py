@@ -101,9 +101,9 @@ def import_anything(
     postgresql:// URL, or a dump: JSON, JSON lines, CSV with a header, or a folder of such files named after
     their tables. PATH is only read.
 
-    With --from FORMAT: PATH is a file of messages, JSON or JSON lines. Their thread is the one that they
-    name, or the one that --thread or --thread-by selects. Messages that name their owner (resourceId,
-    resource_id) belong to it, unless --resource is given.
+    With --from FORMAT: PATH is a file of messages or a recorded stream, also compressed. Their thread is the
+    one that they name, or the one that --thread or --thread-by selects. Messages that name their owner
+    (resourceId, resource_id) belong to it, unless --resource is given.
 
     Repeating an import adds only what is new.
 

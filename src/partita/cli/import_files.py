@@ -57,20 +57,16 @@ def import_messages_file(
 def _load(path: str, format: str) -> "Loaded":
     from partita.cli.source import open_source
     from partita.errors import FormatError, PartitaError
+    from partita.formats.conversion import read
     from partita.formats.registry import get_format
 
     try:
         reading = get_format(format, "read")
     except FormatError as error:
         raise click.UsageError(f"--from: not a system, and {error.what}; {error.hint}") from None
-    if reading.load is None:
-        raise FormatError(
-            f"{format} is a format of streams, not of messages",
-            hint="convert it with `partita fold`",
-        )
     try:
         with Path(path).open("rb") as file:
-            return reading.load(open_source(file).payload())
+            return read(open_source(file).payload(), reading)
     except OSError as error:
         raise FormatError(f"{error.strerror or error}", where=path, hint="name a file of messages") from None
     except PartitaError as error:
