@@ -67,12 +67,25 @@ def test_agent_is_usable_when_its_key_is_set(monkeypatch: pytest.MonkeyPatch) ->
     assert "k" not in {str(value) for value in row.values()}  # the key is not printed
 
 
-def test_usable_agents_are_listed_first() -> None:
-    result = partita("agents")
-    lines = [line.split() for line in result.stdout.splitlines()]
-    assert lines[0] == ["agent", "usable", "sessions", "location"]
-    assert lines[1:3] == [["demo", "yes"], ["claude-code", "yes", "1", "~/.claude"]]
-    assert ["codex", "install", "codex", "0", "~/.codex"] in lines
+def test_sessions_and_usable_agents_are_listed_first() -> None:
+    sessions, _, served = partita("agents").stdout.partition("\n\nAgents that `partita serve` can run:\n")
+    lines = [line.split() for line in sessions.splitlines()]
+    assert "`partita import` reads" in sessions
+    assert lines[2:5] == [
+        ["agent", "sessions", "location"],
+        ["claude-code", "1", "~/.claude"],
+        ["codex", "0", "~/.codex", "(not", "found)"],
+    ]
+    usable = [line.split() for line in served.splitlines() if line]
+    assert usable[:3] == [["agent", "usable", "here"], ["demo", "yes"], ["claude-code", "yes"]]
+    assert ["codex", "no:", "install", "codex"] in usable
+
+
+def test_tables_break_no_words_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    text = partita("agents").stdout
+    assert "OPENROUTER_API_KEY" in text
+    assert max(map(len, text.splitlines())) <= 60
 
 
 def test_listed_agents_can_be_served_by_name() -> None:

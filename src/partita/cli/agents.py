@@ -1,4 +1,4 @@
-"""`partita agents`: the agents that can run on this machine, and their sessions."""
+"""`partita agents`: the sessions of agents on this machine, and the agents that can run here."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 
 @click.command(
-    short_help="List the agents that can run here, and their sessions.",
+    short_help="List the agents found here, and their sessions.",
     epilog="""\b
 Examples:
   partita agents                              all of them
@@ -49,10 +49,11 @@ Examples:
 )
 @json_option
 def agents(as_json: bool) -> None:
-    """List the agents that have a name: whether each can run here, what it needs, and its sessions.
+    """List the agents whose sessions were found on this machine, and the agents that can run here.
 
-    This checks environment variables, installed packages, PATH and the agents' folders. It calls no agent and
-    opens no session. Name your own agents as module:attribute.
+    The first table shows where the logs of each agent are and how many sessions they contain; `partita import`
+    imports them. The second table shows the agents for `partita serve --agent`, and what the others need: an API
+    key or a program. Your own agents are named module:attribute. No agent is called and no session is opened.
     """
     rows = _rows()
     if as_json:
@@ -100,6 +101,7 @@ def _plugin_agents() -> list[str]:
 
 
 def _print(rows: list[Row]) -> None:
+    """Print the agents with sessions and where these are, and the agents that can be served."""
     from rich.table import Table
     from rich.text import Text
 
@@ -107,20 +109,30 @@ def _print(rows: list[Row]) -> None:
     from .view.context import short_path
     from .view.text import one_line
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("agent", "usable", "sessions", "location"):
-        table.add_column(name, overflow="fold", justify="right" if name == "sessions" else "left")
+    sessions = Table("agent", box=None, pad_edge=False, header_style="dim")
+    sessions.add_column("sessions", justify="right")
+    sessions.add_column("location", overflow="fold")
     for row in rows:
-        state = (
-            Text("yes", style="green") if row.missing is None else Text(one_line(row.missing), style="dim")
+        if row.sessions is not None:
+            places = ", ".join(short_path(str(place)) for place in row.places)
+            found = "" if any(place.is_dir() for place in row.places) else " (not found)"
+            name = Text(row.name, style="cyan" if row.sessions else "dim")
+            sessions.add_row(name, f"{row.sessions:,}", Text(f"{places}{found}", style="dim"))
+    served = Table("agent", "usable here", box=None, pad_edge=False, header_style="dim")
+    served.columns[1].overflow = "fold"
+    for row in rows:
+        usable = (
+            Text("yes", style="green") if row.missing is None else Text(f"no: {one_line(row.missing)}", "dim")
         )
-        table.add_row(
-            Text(row.name, style="cyan"),
-            state,
-            "" if row.sessions is None else f"{row.sessions:,}",
-            Text(", ".join(short_path(str(place)) for place in row.places), style="dim"),
-        )
-    show([table])
+        served.add_row(Text(row.name, style="cyan" if row.missing is None else "dim"), usable)
+    show(
+        [
+            Text("Sessions on this machine, which `partita import` reads:\n"),
+            sessions,
+            Text("\nAgents that `partita serve` can run:\n"),
+            served,
+        ]
+    )
 
 
 COMMAND = agents

@@ -20,6 +20,7 @@ def formats(as_json: bool) -> None:
     from partita.formats.registry import ALIASES, all_formats, broken_formats
 
     aliases = {full: alias for alias, full in ALIASES.items()}
+    width = max(map(len, all_formats()))
     for name, format_ in all_formats().items():
         abilities = {
             "read": format_.load is not None,
@@ -39,7 +40,7 @@ def formats(as_json: bool) -> None:
             continue
         listed = ", ".join(word for word, able in abilities.items() if able)
         alias = f"  (or: {aliases[name]})" if name in aliases else ""
-        echo(f"{name:24} {listed:23} {format_.title}{alias}", indent=49)
+        echo(f"{name:{width}} {listed:23} {format_.title}{alias}", indent=width + 25)
     for name, broken in broken_formats().items():
         print_notice(f"{name} of the package {broken.package} cannot be used: {broken.why}")
 

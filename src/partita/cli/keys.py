@@ -2,14 +2,14 @@
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from partita.types.codec import encode
 from partita.types.json import loads
-from partita.types.times import AGO, SECONDS, parse_time_expression
+from partita.types.times import parse_duration, parse_time_expression
 
 from .blocking import opened_store
 from .help import Group
@@ -36,11 +36,11 @@ class ExpiryType(click.ParamType[datetime]):
 
 
 def _expiry(text: str, now: datetime) -> datetime | None:
-    match = AGO.fullmatch(text.strip().lower())
-    if match is None or "ago" in match[0]:
+    duration = parse_duration(text)
+    if duration is None:
         return parse_time_expression(text, now)
     try:
-        return (now + timedelta(seconds=int(match["count"]) * SECONDS[match["unit"]])).astimezone(UTC)
+        return (now + duration).astimezone(UTC)
     except OverflowError:
         return None
 

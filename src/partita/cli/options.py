@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class TimeType(click.ParamType[datetime]):
-    """A date, a time, `today`, `yesterday`, or how long ago: `90m`, `3h`, `2d`, `1w`."""
+    """A date, a month, a time, `today`, `yesterday`, or how long ago: `3h`, `2 days ago`, `last week`."""
 
     name = "time"
 
@@ -37,7 +37,10 @@ class TimeType(click.ParamType[datetime]):
         moment = parse_time_expression(str(value), datetime.now().astimezone())
         if moment is None:
             self.fail(
-                f"{value!r} is not a time; use 2026-03-01, 2026-03-01T14:00, today, 3h or 2d", param, ctx
+                f"{value!r} is not a time; use 2026-03-01, 2026-03, 2026-03-01T14:00, yesterday, 3h, "
+                "'2 days ago' or 'last week'",
+                param,
+                ctx,
             )
         return moment
 
@@ -83,7 +86,10 @@ project_option = click.option(
     "--project", type=ProjectType(), help="Only threads of this project. Use . for the current directory."
 )
 since_option = click.option(
-    "--since", type=TimeType(), help="Not before this time: 2026-03-01, today, 3h, 2d …"
+    "--since",
+    type=TimeType(),
+    help="Not before this time: 2026-03-01, 2026-03, 2026-03-01T14:00, today, yesterday, 90m, 3h, 2d, 1w, "
+    "'2 days ago', 'last week'.",
 )
 until_option = click.option("--until", type=TimeType(), help="Before this time.")
 iso_option = click.option("--iso", is_flag=True, help="Print exact times, in UTC.")

@@ -75,22 +75,48 @@ def from_milliseconds(value: Json) -> datetime | None:
 
 # Times as people write them: a date, a time, or how long ago.
 
-AGO = re.compile(r"(?P<count>\d{1,6})\s*(?P<unit>min|[mhdw])(?:\s*ago)?")
-SECONDS = {"min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-DAYS = {"today": 0, "yesterday": 1}
+DAY: Final = 86_400
+SECONDS: Final = {
+    "minute": 60,
+    "hour": 3600,
+    "day": DAY,
+    "week": 7 * DAY,
+    "month": 30 * DAY,
+    "year": 365 * DAY,
+}
+UNITS: Final = {"m": "minute", "min": "minute", "h": "hour", "d": "day", "w": "week"}
+DURATION: Final = re.compile(
+    rf"(?P<count>\d{{1,6}})\s*(?P<unit>{'|'.join(UNITS)}|(?:{'|'.join(SECONDS)})s?)", re.IGNORECASE
+)
+AGO: Final = re.compile(r"\s*ago$")
+DAYS: Final = {"today": 0, "yesterday": 1}
+MONTH: Final = re.compile(r"\d{4}-\d{2}")
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """The duration that a text such as `3h`, `2 days` or `1 week` means, or `None`. A month has 30 days."""
+    match = DURATION.fullmatch(text.strip())
+    if match is None:
+        return None
+    unit = match["unit"].lower()
+    return timedelta(seconds=int(match["count"]) * SECONDS[UNITS.get(unit, unit.removesuffix("s"))])
 
 
 def parse_time_expression(text: str, now: datetime) -> datetime | None:
-    """The time that a text such as `yesterday`, `2h` or a date means, or `None`. `now` also has the zone."""
+    """The time that a text means, or `None`: a date, `2026-06`, `yesterday`, `2h`, `2 days ago`, `last week`.
+
+    `now` also has the zone.
+    """
     expression = text.strip().lower()
     if expression in DAYS:
         day = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=DAYS[expression])
         return day.astimezone(UTC)
-    match = AGO.fullmatch(expression)
+    last = expression.removeprefix("last ")
     try:
-        if match is not None:
-            return (now - timedelta(seconds=int(match["count"]) * SECONDS[match["unit"]])).astimezone(UTC)
-        time = datetime.fromisoformat(text.strip())
+        ago = parse_duration(AGO.sub("", expression) if last == expression else f"1 {last}")
+        if ago is not None:
+            return (now - ago).astimezone(UTC)
+        time = datetime.fromisoformat(f"{expression}-01" if MONTH.fullmatch(expression) else text.strip())
         return (time.replace(tzinfo=now.tzinfo) if time.tzinfo is None else time).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
