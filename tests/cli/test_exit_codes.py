@@ -20,10 +20,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from partita.cli.blocking import run_async
-from partita.cli.exit_codes import exit_code_of
-from partita.cli.main import cli
+from partita.cli.exit_codes import EXIT_CODES, exit_code_of
+from partita.cli.main import COMMANDS, cli
 from partita.errors import AgentError, NotFoundError
-from tests.cli.sample_store import fill
+from tests.cli.sample_store import fill, new_store
 from tests.cli.test_serve import with_session
 from tests.tables import each_row
 from tests.terminal.test_help import commands, find_command
@@ -80,7 +80,7 @@ USAGE_ERRORS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("no command 'revok'", "did you mean 'revoke'?"),
     ),
     "a group alone": ("keys", ("error: name a command: create, list, revoke", HELP.format("keys"))),
-    "a mistyped option": ("fold --ass ui", ("there is no option '--ass'", "did you mean '--as'?")),
+    "a mistyped option": ("show --intrnal", ("there is no option '--intrnal'", "did you mean '--internal'?")),
     "an unknown option": ("show --zzz", ("there is no option '--zzz'", HELP.format("show"))),
     "an option without a value": (
         "threads --limit",
@@ -131,7 +131,70 @@ def test_types_of_parameters_report_errors_in_plain_words() -> None:
 
 def test_help_lists_the_exit_codes() -> None:
     text = partita("--help").stdout
-    assert "0 done, 1 failed or nothing found, 2 usage error, 130 stopped by Ctrl-C" in text
+    for code, meaning in EXIT_CODES.items():
+        assert f"  {code:<5}{meaning}\n" in text
+
+
+IN_AN_EMPTY_STORE: dict[int, tuple[str, ...]] = {
+    0: (
+        "agents",
+        "backup out.backup",
+        "compact",
+        "completion bash",
+        "config",
+        "doctor",
+        "export --all -o out",
+        "formats",
+        "keys list",
+        "migrate",
+        "reproject --all",
+        "runs",
+        "stats",
+        "threads",
+        "retention",
+        "tour --fast",
+    ),
+    1: (
+        "config get import.resource",
+        "convert no-such-file --to ui",
+        "diff last last",
+        "export last",
+        "fixture last",
+        "fold no-such-file",
+        "fork last 1",
+        "import no-such-file",
+        "open last",
+        "pin last",
+        "rename last x",
+        "replay last",
+        "resume last",
+        "rm none --yes",
+        "search lamp",
+        "show last",
+        "tag last",
+        "watch no-such-folder",
+    ),
+}
+
+
+def test_empty_lists_are_done_and_missing_things_are_failures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    environment = {"PARTITA_STORE": new_store(tmp_path / "s.db"), "HOME": str(tmp_path), "COLUMNS": "100"}
+    every = [line for lines in IN_AN_EMPTY_STORE.values() for line in lines]
+    found = {line: partita(*line.split(), **environment) for line in every}
+    wrong = {
+        line: found[line].output
+        for code, lines in IN_AN_EMPTY_STORE.items()
+        for line in lines
+        if found[line].exit_code != code
+    }
+    assert wrong == {}
+    errors = [one.stderr for line, one in found.items() if one.exit_code == 1 and line.split()[0] != "search"]
+    assert all(text.startswith("error: ") for text in errors if text), errors
+    tested = {line.split()[0] for line in every}
+    assert COMMANDS.keys() - tested == {"hook", "mcp", "serve"}  # they run in other tests
 
 
 def test_no_command_in_a_pipe_prints_the_help(tmp_path: Path) -> None:

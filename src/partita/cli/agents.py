@@ -51,8 +51,8 @@ Examples:
 def agents(as_json: bool) -> None:
     """List the agents whose sessions were found on this machine, and the agents that can run here.
 
-    The first table shows where the logs of each agent are and how many sessions they contain; `partita import`
-    imports them. The second table shows the agents for `partita serve --agent`, and what the others need: an API
+    The first table shows where the logs of each agent are, and how many sessions `partita import` would
+    import. The second table shows the agents for `partita serve --agent`, and what the others need: an API
     key or a program. Your own agents are named module:attribute. No agent is called and no session is opened.
     """
     rows = _rows()

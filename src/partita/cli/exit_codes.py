@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, TextIO
 
 import click
@@ -27,6 +28,14 @@ USAGE: Final = 2
 BUG: Final = 70
 INTERRUPTED: Final = 130
 """The exit code of shells for a command that Ctrl-C ended."""
+
+EXIT_CODES: Final = {
+    DONE: "done; an empty list is done",
+    FAILED: "failed, or what was named or searched for was not found",
+    USAGE: "usage error",
+    BUG: "internal error (a bug)",
+    INTERRUPTED: "stopped by Ctrl-C (serve, watch and mcp then exit with 0)",
+}
 
 GRACE: Final = 2.0
 """Seconds after Ctrl-C in which pending work may finish."""
@@ -209,7 +218,7 @@ def _usage_error(error: click.ClickException) -> tuple[str, str]:
             )
             return f"missing {kind} {_parameter(error.param)}", known
         case click.NoSuchOption():
-            near = sorted(error.possibilities or ())
+            near = get_close_matches(error.option_name, error.possibilities or (), n=1)
             return f"there is no option {error.option_name!r}", f"did you mean {near[0]!r}?" if near else ""
         case _:
             message = error.message.strip()

@@ -71,7 +71,8 @@ def fit_lines(lines: Sequence[str], width: int) -> list[str]:
         return list(lines)
     are_commands = any(line.strip() == EXAMPLES for line in lines)
     examples = [_example(line) for line in lines]
-    column = max(one.indent + len(one.command) for one in examples if one.description or one.indent) + 2
+    ends = (one.indent + len(one.command) for one in examples if one.description)
+    column = max(ends, default=0) + 2
     are_aligned = all(one.end(column) <= width for one in examples)
     fitted: list[str] = []
     for one in examples:

@@ -14,7 +14,7 @@ import click
 
 from partita.version import __version__
 
-from .exit_codes import INTERRUPTED, exit_code_of, print_click_error, print_interrupted
+from .exit_codes import EXIT_CODES, INTERRUPTED, exit_code_of, print_click_error, print_interrupted
 from .help import Context, Group
 
 if TYPE_CHECKING:  # imported when an option needs a setting
@@ -140,11 +140,20 @@ class Commands(Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
-Settings: `partita config` shows them, and where each comes from.
+Examples:
+  partita                                    import your sessions, open the web UI
+  partita tour                               a short tour
+  partita threads --project .                the threads of this folder
+  partita show last                          read the newest thread
+  partita search flaky test                  search all messages
+  partita resume last                        continue a session in its agent
+  partita export last -o session.html        share a thread, without secrets
+  partita convert chat.json --to anthropic   convert messages
+  partita serve --agent anthropic:claude-sonnet-4-5
+\b
 Exit codes:
-  0 done, 1 failed or nothing found, 2 usage error, 130 stopped by Ctrl-C
-  (serve, watch and mcp then exit with 0), 70 internal error
-""",
+"""
+    + "".join(f"  {code:<5}{meaning}\n" for code, meaning in EXIT_CODES.items()),
 )
 @click.version_option(__version__, "-V", "--version", message="partita %(version)s")
 @click.pass_context
@@ -152,22 +161,7 @@ def cli(ctx: click.Context) -> None:
     """Read, search and serve every conversation of your AI agents.
 
     Without a command: import the sessions of the agents on this machine and open the web UI.
-
-    \b
-    New here? Take the tour:            partita tour
-    Fold a stream into a message:       partita fold stream.jsonl
-    Convert messages:                   partita convert chat.json --to model
-    Import your coding agents' sessions: partita import
-    Import another system's database:   partita import mastra.db --from mastra
-    List threads:                       partita threads
-    Read a thread:                      partita show last
-    Search:                             partita search flaky test
-    Replay a run:                       partita replay last
-    Export without secrets:             partita export last -o session.html
-    Turn a run into a test:             partita fixture last -o tests/one.json
-    Give your agent a memory:           partita mcp
-    Back up the store:                  partita backup
-    Check the store:                    partita doctor
+    `partita COMMAND --help` explains a command. `partita config` shows the settings and their sources.
     """
     logging.getLogger("partita.store").addHandler(NO_LOG)
     ctx.default_map = SettingDefaults()
