@@ -364,7 +364,7 @@ def test_threads_are_selected_by_filter_or_id(store: str, tmp_path: Path) -> Non
     assert written("--since", "4h") == sorted([CLOCK, DEPLOY, "Shared/Id", "Shared/Id"])
     assert written("--until", "7h") == [OTHER]
     assert written(BUILD, OTHER, BUILD[:12]) == [BUILD, OTHER]
-    assert "no threads" in export(store, "--agent", "nobody", "-o", tmp_path / "none").stderr
+    assert "no threads" in export(store, "--project", "nowhere", "-o", tmp_path / "none").stderr
 
 
 def test_failure_of_one_file_does_not_stop_the_others(store: str, tmp_path: Path) -> None:

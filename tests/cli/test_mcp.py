@@ -56,7 +56,7 @@ def responses(store: str, *lines: JsonObject, options: tuple[str, ...] = ()) -> 
 def test_every_request_gets_its_response_before_the_end(store: str) -> None:
     found = responses(store, HELLO, call(1, "list_sessions"), call(2, "search_sessions", query="linker"))
     assert found[0]["result"]["serverInfo"]["name"] == "partita"
-    assert len(found[1]["result"]["structuredContent"]["sessions"]) == 3
+    assert len(found[1]["result"]["structuredContent"]["sessions"]) == 2
     assert "The **linker**." in found[2]["result"]["content"][0]["text"]
 
 

@@ -95,7 +95,7 @@ CASES: dict[str, list[Case]] = {
         Case(f"show {THREAD} --raw", json=False, fits=False, silent=True),
         Case("show nobody-knows-it", 1, silent=True),
     ],
-    "stats": [Case("stats", colours=True), Case("stats --by agent", colours=True)],
+    "stats": [Case("stats --no-pager", colours=True), Case("stats --by agent", colours=True)],
     "threads": [Case("threads", colours=True), Case("threads --text nowhere-at-all", silent=True)],
     "tour": [Case("tour --fast", json=False, colours=True)],
     "watch": [Case("watch logs", stops_after=" messages", fits=False)],

@@ -28,7 +28,7 @@ TIMEOUT = 0.1
 INSTRUCTIONS = 10_000
 """How many instructions of SQLite run between two checks of the timeout."""
 
-THREADS = "SELECT id, title FROM threads WHERE message_count > 0 ORDER BY updated_at DESC LIMIT ?"
+THREADS = "SELECT id, title FROM threads ORDER BY updated_at DESC LIMIT ?"
 TAGS = "SELECT DISTINCT name, NULL FROM thread_labels WHERE name >= 'tag:' AND name < 'tag;' LIMIT ?"
 RUNS = """
 SELECT r.id, coalesce(t.title, r.agent) FROM runs r
