@@ -85,7 +85,30 @@ def test_exit_code_is_1_if_a_message_fails(tmp_path: Path) -> None:
     store = filled(tmp_path, {"cut": ("assistant", '{"format":2,"parts":[{')})
     result = run("--store", store)
     assert result.exit_code == 1
-    assert "t1 / cut: the content is damaged" in result.stdout
+    assert "  1 could not be converted and were not changed:\n" in result.stdout
+    assert "         1  the content is damaged; hint: " in result.stdout
+    assert "            in t1 / cut\n" in result.stdout
+
+
+def test_dry_run_summarises_and_its_json_has_everything(tmp_path: Path) -> None:
+    results = {
+        f"n{number}": ("assistant", second({"type": "text", "text": network(id=f"a{number}")}))
+        for number in range(8)
+    }
+    cut = {f"c{number}": ("assistant", '{"format":2,"parts":[{') for number in range(40)}
+    store = filled(tmp_path, {**results, **cut})
+    result = run("--store", store, "--dry-run")
+    assert result.exit_code == 1
+    assert len(result.stdout.splitlines()) < 40
+    assert "  8 messages in 1 thread would change:\n" in result.stdout
+    assert "         3  of 3 more kinds\n" in result.stdout
+    assert result.stdout.count("  example: ") == 3
+    assert "  40 could not be converted and were not changed:\n        40  the content is" in result.stdout
+    assert "in t1 / c0, t1 / c1, t1 / c2, …\n" in result.stdout
+    (damaged,) = [
+        one for one in loads(run("--store", store, "--dry-run", "--json").stdout_bytes) if one["failed"]
+    ]
+    assert [one["message_id"] for one in damaged["failures"]] == list(cut)
 
 
 def test_unknown_migration_is_refused(store: str) -> None:

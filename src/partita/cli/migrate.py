@@ -1,9 +1,12 @@
 """`partita migrate`: convert stored messages of older shapes to the current one."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
+
+from partita.views.text import counted
 
 from .blocking import opened_store
 from .options import store_option
@@ -13,7 +16,12 @@ from .parameter_types import Number, WholeNumber
 if TYPE_CHECKING:  # imported when the command runs
     from partita.store.data_migrations.report import MessageNote, MigrationReport
 
-SHOWN = 10
+KINDS = 5
+"""How many kinds of changes, losses and errors are printed."""
+
+PLACES = 3
+"""How many messages are named for each list of notes. `--json` lists more, and all in a dry run."""
+
 WIDTH = 100
 
 
@@ -93,44 +101,61 @@ def migrate(
 
         print_json(msgspec.to_builtins(reports))
     else:
-        _print_table(reports)
+        _print_table(reports, with_titles=only_list)
         for report in reports if not only_list else ():
             _print_details(report)
     ctx.exit(0 if only_list or all(report.ok for report in reports) else 1)
 
 
-def _print_table(reports: "Sequence[MigrationReport]") -> None:
-    changed = "would change" if any(report.dry_run for report in reports) else "changed"
-    echo(f"{'migration':20}{'state':9}{'seen':>10}{changed:>14}{'failed':>9}{'verified':>10}  what")
+def _print_table(reports: "Sequence[MigrationReport]", *, with_titles: bool) -> None:
+    is_dry = any(report.dry_run for report in reports)
+    head = (
+        f"{'migration':20}{'state':9}{'seen':>10}{'would change' if is_dry else 'changed':>14}{'failed':>9}"
+    )
+    echo(head if is_dry else f"{head}{'verified':>10}")
     for report in reports:
-        numbers = f"{report.seen:>10,}{report.changed:>14,}{report.failed:>9,}{report.verified:>10,}"
-        echo(f"{report.name:20}{report.state:9}{numbers}  {report.title}", indent=74)
+        numbers = f"{report.seen:>10,}{report.changed:>14,}{report.failed:>9,}"
+        verified = "" if is_dry else f"{report.verified:>10,}"
+        title = f"  {report.title}" if with_titles else ""
+        echo(f"{report.name:20}{report.state:9}{numbers}{verified}{title}", indent=74)
 
 
 def _print_details(report: "MigrationReport") -> None:
-    threads = len(report.threads) + (1 if report.elsewhere else 0)
+    if not (report.changed or report.failed or report.lost or report.wrong):
+        return
+    echo(f"\n{report.name}: {report.title}")
     if report.changed:
-        more = " and more" if report.elsewhere else ""
-        echo(f"\n{report.name}: {report.changed:,} messages in {threads:,} threads{more}")
-        for what, count in report.done.items():
-            echo(f"  {count:>8,}  {what}")
+        threads = counted(len(report.threads), "thread") + (" and more" if report.elsewhere else "")
+        verb = "would change" if report.dry_run else "changed"
+        echo(f"  {counted(report.changed, 'message')} in {threads} {verb}:")
+        _print_kinds(Counter(report.done))
     for example in report.examples if report.dry_run else ():
-        echo(f"  {example.thread_id} / {example.message_id}")
+        echo(f"  example: {example.thread_id} / {example.message_id}")
         echo(f"    before  {_short(example.before)}", indent=8)
         echo(f"    after   {_short(example.after)}", indent=8)
-    _print_places("losses", report.lost, report.losses)
-    _print_places("could not be converted and were not changed", report.failed, report.failures)
-    _print_places("failed verification", report.wrong, report.faults)
+    _print_notes("losses", report.lost, report.losses)
+    _print_notes("could not be converted and were not changed", report.failed, report.failures)
+    _print_notes("failed verification", report.wrong, report.faults)
 
 
-def _print_places(title: str, count: int, places: "Sequence[MessageNote]") -> None:
+def _print_kinds(kinds: "Counter[str]") -> None:
+    """Print the most frequent kinds."""
+    for what, count in kinds.most_common(KINDS):
+        echo(f"  {count:>8,}  {_short(what)}", indent=10)
+    rest = kinds.most_common()[KINDS:]
+    if rest:
+        echo(f"  {sum(count for _, count in rest):>8,}  of {counted(len(rest), 'more kind')}")
+
+
+def _print_notes(title: str, count: int, notes: "Sequence[MessageNote]") -> None:
+    """Print the kinds of notes, and the messages of the first ones."""
     if not count:
         return
-    echo(f"\n  {count:,} {title}:")
-    for place in places[:SHOWN]:
-        echo(f"    {place.thread_id} / {place.message_id}: {_short(place.what)}")
-    if count > SHOWN:
-        echo(f"    … and {count - SHOWN:,} more; --json lists more of them")
+    echo(f"  {count:,} {title}{'' if count == len(notes) else f'; of the first {len(notes):,}'}:")
+    _print_kinds(Counter(note.what for note in notes))
+    first = [f"{note.thread_id} / {note.message_id}" for note in notes[:PLACES]]
+    more = ", …" if count > PLACES else ""
+    echo(f"            in {', '.join(first)}{more}", indent=12)
 
 
 def _short(text: str) -> str:

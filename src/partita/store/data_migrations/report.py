@@ -1,12 +1,15 @@
 """The report of a data migration: what it changed, or would change."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from partita.types.json import dumps, loads
+
+T = TypeVar("T")
 
 State: TypeAlias = Literal["pending", "running", "done"]
 
@@ -69,9 +72,10 @@ class Tally:
     wrong: int = 0
     faults: tuple[MessageNote, ...] = ()  # what is wrong with them
 
-    def plus(self, other: "Tally") -> "Tally":
-        """The sum of both."""
-        threads, elsewhere = _threads_of([*self.threads, *other.threads])
+    def plus(self, other: "Tally", *, limited: bool = True) -> "Tally":
+        """The sum of both. If it is not limited, it lists all threads, failures and losses."""
+        threads, elsewhere = _threads_of([*self.threads, *other.threads], THREADS if limited else None)
+        failures, losses = (FAILURES, LOSSES) if limited else (None, None)
         return Tally(
             seen=self.seen + other.seen,
             changed=self.changed + other.changed,
@@ -83,12 +87,12 @@ class Tally:
             },
             threads=threads,
             elsewhere=self.elsewhere + other.elsewhere + elsewhere,
-            examples=(*self.examples, *other.examples)[:EXAMPLES],
-            failures=(*self.failures, *other.failures)[:FAILURES],
-            losses=(*self.losses, *other.losses)[:LOSSES],
+            examples=tuple(varied([*self.examples, *other.examples], lambda one: one.done)),
+            failures=(*self.failures, *other.failures)[:failures],
+            losses=(*self.losses, *other.losses)[:losses],
             verified=self.verified + other.verified,
             wrong=self.wrong + other.wrong,
-            faults=(*self.faults, *other.faults)[:FAILURES],
+            faults=(*self.faults, *other.faults)[:failures],
         )
 
     def without_thread(self, owner: str, thread_id: str | None = None) -> "Tally":
@@ -113,7 +117,18 @@ class Tally:
         )
 
 
-def _threads_of(counts: Sequence[ThreadCount]) -> tuple[tuple[ThreadCount, ...], int]:
+def varied(items: Sequence[T], kind: Callable[[T], str]) -> list[T]:
+    """A few examples of items, of as many kinds as possible."""
+    seen = Counter[str]()
+    ranks: list[int] = []
+    for item in items:
+        ranks.append(seen[kind(item)])
+        seen[kind(item)] += 1
+    order = sorted(range(len(items)), key=ranks.__getitem__)
+    return [items[index] for index in order[:EXAMPLES]]
+
+
+def _threads_of(counts: Sequence[ThreadCount], limit: int | None) -> tuple[tuple[ThreadCount, ...], int]:
     """The counts of the listed threads, and the number of messages of the other threads."""
     merged: dict[tuple[str | None, str], ThreadCount] = {}
     elsewhere = 0
@@ -122,7 +137,7 @@ def _threads_of(counts: Sequence[ThreadCount]) -> tuple[tuple[ThreadCount, ...],
         known = merged.get(key)
         if known is not None:
             merged[key] = replace(known, changed=known.changed + count.changed)
-        elif len(merged) < THREADS:
+        elif limit is None or len(merged) < limit:
             merged[key] = count
         else:
             elsewhere += count.changed

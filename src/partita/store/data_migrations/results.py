@@ -24,7 +24,7 @@ from partita.types.json import Json, dumps, is_array, is_object, loads
 from partita.types.messages import Message
 
 from .migration import Change, Migration, StoredRow
-from .report import Example, MessageNote, Tally, ThreadCount
+from .report import Example, MessageNote, Tally, ThreadCount, varied
 
 SHOWN = 300
 """The number of characters of a content or an error that a report has."""
@@ -110,7 +110,7 @@ def _with_large_values(tx: Transaction, row: Row[Any]) -> str:
     return dumps(content).decode()
 
 
-def tally_of(results: Sequence[Result]) -> Tally:
+def tally_of(results: Sequence[Result], *, limited: bool = True) -> Tally:
     """The counts of results, with examples."""
     changed = [(one, one.change) for one in results if one.change is not None]
     failed = [one for one in results if one.error]
@@ -128,10 +128,11 @@ def tally_of(results: Sequence[Result]) -> Tally:
                 ThreadCount(thread_id=thread_id, changed=count, resource_id=owner or None)
                 for (owner, thread_id), count in counts.items()
             ),
-            examples=tuple(_example(one, change) for one, change in changed[:5]),
+            examples=tuple(_example(*one) for one in varied(changed, lambda one: one[1].done)),
             failures=tuple(note_of(one.row, one.error) for one in failed),
             losses=tuple(losses),
-        )
+        ),
+        limited=limited,
     )
 
 

@@ -134,7 +134,7 @@ class _Runner:
             batch, seen, position = await self._store.read(
                 _try_next, migration, earlier, position, self._batch_size
             )
-            tally = tally.plus(batch)
+            tally = tally.plus(batch, limited=False)
             await self._after_batch(seen, tally.seen, total)
         return Progress(position, known.state, tally)
 
@@ -156,7 +156,11 @@ def _try_next(
 ) -> tuple[Tally, int, int]:
     """The tally of the next messages, their number, and the key of the last one."""
     rows = next_rows(tx, position, limit)
-    return tally_of(apply(tx, migration, rows, earlier)), len(rows), rows[-1].key if rows else position
+    return (
+        tally_of(apply(tx, migration, rows, earlier), limited=False),
+        len(rows),
+        rows[-1].key if rows else position,
+    )
 
 
 def _count(tx: Transaction, position: int) -> int:
