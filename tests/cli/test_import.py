@@ -79,7 +79,10 @@ def test_failed_rows_and_losses_are_reported(store: str, tmp_path: Path) -> None
     result = run(source, "--from", "mastra", "--store", store)
     assert result.exit_code == 1
     assert "1 threads without a thread row, created from their messages:\n    t1\n" in result.stdout
-    assert "1 loss:\n    1 × " in result.stdout
+    assert result.stderr.startswith("partita: 1 loss ")
+    assert "loss" not in result.stdout
+    listed = run(source, "--from", "mastra", "--store", store, "--losses")
+    assert listed.stderr.startswith("partita: changed mastra_messages[cut]")
     assert "12 rows failed:\n    mastra_messages bad-00: unknown role 'weather'" in result.stdout
     assert "bad-09" in result.stdout
     assert "bad-10" not in result.stdout
@@ -105,7 +108,7 @@ def test_json_report_lists_failures(store: str, tmp_path: Path) -> None:
 def test_missing_source_is_an_error(store: str, tmp_path: Path) -> None:
     result = run(str(tmp_path / "gone.db"), "--from", "mastra", "--store", store)
     assert isinstance(result.exception, PartitaError)
-    assert "No such file" in result.exception.what
+    assert result.exception.what == "cannot be read: no such file or directory"
 
 
 def test_unknown_system_is_refused(hive: str) -> None:
@@ -204,8 +207,8 @@ def test_tool_result_is_merged_into_its_call(store: str, tmp_path: Path) -> None
 
 
 INVALID = {
-    "no thread": (ROWS[:2], ["--from", "ui"], "does not name its thread"),
-    "a missing field": (ROWS[:2], ["--from", "ui", "--thread-by", "room"], "there is no 'room' in it"),
+    "no thread": (ROWS[:2], ["--from", "ui"], "a message names no thread"),
+    "a missing field": (ROWS[:2], ["--from", "ui", "--thread-by", "room"], "a message has no 'room'"),
     "a duplicate id": (ROWS, ["--from", "ui", "--thread", "t"], "have the id 'm1'"),
 }
 
@@ -237,7 +240,7 @@ def test_compressed_messages_and_streams_are_imported(store: str, tmp_path: Path
 
 def test_missing_file_is_reported(store: str, tmp_path: Path) -> None:
     result = run(str(tmp_path / "nowhere.jsonl"), "--from", "ui", "--thread", "t", "--store", store)
-    assert "No such file" in str(result.exception)
+    assert "no such file" in str(result.exception)
 
 
 def owned(name: str, owner: str, *, thread: str = "threadId", resource: str = "resourceId") -> JsonObject:

@@ -3,7 +3,7 @@
 import click
 
 from .completion import Items, complete_read_formats, matching
-from .options import is_given, log_agents_option, store_option
+from .options import is_given, log_agents_option, losses_option, store_option
 from .parameter_types import WholeNumber
 
 SYSTEMS = ("mastra", "cherry", "smithers")
@@ -14,7 +14,7 @@ FOR_ROWS = ("tables", "batch_size")
 FOR_MESSAGES = ("thread", "thread_by")
 
 DEMO_USAGE = "--demo can only be combined with --store and --json"
-LOGS_USAGE = "--tables, --batch-size, --thread and --thread-by require --from"
+LOGS_USAGE = "--tables, --batch-size, --thread, --thread-by and --losses require --from"
 MESSAGES_USAGE = "--from FORMAT requires exactly one file, without options for logs or rows"
 ROWS_USAGE = "--from SYSTEM requires exactly one source, without --agent, --workers, --thread or --thread-by"
 
@@ -71,6 +71,7 @@ Examples:
 @click.option("--thread", metavar="ID", help="Messages: the thread to add them to.")
 @click.option("--thread-by", metavar="NAME", help="Messages: the field with the thread id.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be imported.")
+@losses_option
 @click.option("--demo", is_flag=True, help="Import only the demo data that comes with Partita.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.pass_context
@@ -88,6 +89,7 @@ def import_anything(
     thread: str | None,
     thread_by: str | None,
     dry_run: bool,
+    losses: bool,
     demo: bool,
     as_json: bool,
 ) -> None:
@@ -113,13 +115,22 @@ def import_anything(
         from partita.cli.import_files import import_demo
 
         _refuse(
-            ctx, DEMO_USAGE, "paths", "system", "resource", *FOR_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run"
+            ctx,
+            DEMO_USAGE,
+            "paths",
+            "system",
+            "resource",
+            *FOR_LOGS,
+            *FOR_ROWS,
+            *FOR_MESSAGES,
+            "dry_run",
+            "losses",
         )
         code = import_demo(url=url, as_json=as_json)
     elif system is None:
         from partita.cli.import_logs import import_log_files
 
-        _refuse(ctx, LOGS_USAGE, *FOR_ROWS, *FOR_MESSAGES)
+        _refuse(ctx, LOGS_USAGE, *FOR_ROWS, *FOR_MESSAGES, "losses")
         code = import_log_files(
             paths,
             url=url,
@@ -141,6 +152,7 @@ def import_anything(
             thread=thread,
             thread_by=thread_by,
             dry_run=dry_run,
+            every_loss=losses,
             as_json=as_json,
         )
     else:
@@ -155,6 +167,7 @@ def import_anything(
             tables=tables,
             batch_size=batch_size,
             dry_run=dry_run,
+            every_loss=losses,
             as_json=as_json,
         )
     ctx.exit(code)

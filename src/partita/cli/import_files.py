@@ -1,6 +1,5 @@
 """`partita import --from` and `--demo`: import messages of a format, rows of a system, or demo data."""
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +12,11 @@ from partita.views.text import counted
 
 from .blocking import run_async
 from .import_logs import DRY_RUN, import_store
-from .output import Bar, echo
+from .output import Bar, echo, print_losses, print_notice
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.formats.format import Loaded
     from partita.importers.databases.report import ImportReport
-    from partita.importers.messages import ThreadMessages
     from partita.store.bulk.writer import Counts
 
 SHOWN = 10
@@ -33,13 +31,19 @@ def import_messages_file(
     thread: str | None,
     thread_by: str | None,
     dry_run: bool,
+    every_loss: bool,
     as_json: bool,
 ) -> int:
     """Import the messages of a file and return the exit code."""
+    from partita.errors import ConversionError
     from partita.importers.messages import by_thread, import_messages
 
     loaded = _load(path, format)
-    threads = by_thread(loaded.messages, thread_id=thread, key=thread_by, owner=resource)
+    try:
+        threads = by_thread(loaded.messages, thread_id=thread, key=thread_by, owner=resource)
+    except ConversionError as error:
+        error.where = ", ".join(filter(None, (path, error.where)))
+        raise
 
     async def work() -> "Counts":
         async with import_store(url, dry_run=dry_run) as store:
@@ -50,42 +54,39 @@ def import_messages_file(
         lost = [one._asdict() for one in loaded.losses]
         print_json({"format": format, **counts._asdict(), "losses": lost, "dryRun": dry_run})
     else:
-        _print_messages(format, loaded, threads, counts, dry_run=dry_run)
+        echo(f"messages in {format}")
+        _print_counts(len(threads), sum(len(one.messages) for one in threads), counts)
+        print_losses(loaded.losses, every=every_loss)
+        if dry_run:
+            echo(DRY_RUN, err=True)
     return 0
 
 
 def _load(path: str, format: str) -> "Loaded":
+    from difflib import get_close_matches
+
     from partita.cli.source import open_source
     from partita.errors import FormatError, PartitaError
     from partita.formats.conversion import read
-    from partita.formats.registry import get_format
+    from partita.formats.registry import format_names, get_format
+    from partita.importers.databases.system import SYSTEMS
 
     try:
         reading = get_format(format, "read")
     except FormatError as error:
-        raise click.UsageError(f"--from: not a system, and {error.what}; {error.hint}") from None
+        known = f"systems: {', '.join(SYSTEMS)}; `partita formats` lists the formats"
+        near = get_close_matches(format, [*SYSTEMS, *format_names("read")], 1)
+        hint = f"did you mean {near[0]}?" if near else known
+        raise click.BadParameter(f"{error.what}; {hint}", param_hint="--from") from error
     try:
         with Path(path).open("rb") as file:
             return read(open_source(file).payload(), reading)
     except OSError as error:
-        raise FormatError(f"{error.strerror or error}", where=path, hint="name a file of messages") from None
+        what = (error.strerror or str(error)).lower()
+        raise FormatError(what, where=path, hint="name a file of messages") from None
     except PartitaError as error:
         error.where = f"{path}, {error.where}" if error.where else path
         raise
-
-
-def _print_messages(
-    format: str, loaded: "Loaded", threads: "Sequence[ThreadMessages]", counts: "Counts", *, dry_run: bool
-) -> None:
-    echo(f"messages in {format}")
-    _print_counts(len(threads), sum(len(one.messages) for one in threads), counts)
-    if loaded.losses:
-        echo(f"\n{counted(len(loaded.losses), 'loss', 'losses')}:")
-        reasons = Counter(loss.why for loss in loaded.losses)
-        for why, count in reasons.most_common(SHOWN):
-            echo(f"    {count:,} × {why}")
-    if dry_run:
-        echo(DRY_RUN, err=True)
 
 
 def _print_counts(threads: int, messages: int, counts: "Counts | ImportReport") -> None:
@@ -103,6 +104,7 @@ def import_rows_source(
     tables: str | None,
     batch_size: int,
     dry_run: bool,
+    every_loss: bool,
     as_json: bool,
 ) -> int:
     """Import the rows of a source and return the exit code."""
@@ -126,32 +128,29 @@ def import_rows_source(
     if as_json:
         print_json(report.to_json())
     else:
-        _print_rows(report)
+        _print_rows(report, every_loss=every_loss)
     return 1 if report.failed else 0
 
 
-def _print_rows(report: "ImportReport") -> None:
+def _print_rows(report: "ImportReport", *, every_loss: bool) -> None:
     echo(f"{get_system(report.system).title}: {', '.join(report.tables)}")
     _print_counts(report.threads, report.messages, report)
     _print_list("threads without a thread row, created from their messages", report.orphans)
-    if report.lost:
-        echo(f"\n{counted(report.lost, 'loss', 'losses')}:")
-        _print_items([f"{count:,} × {why}" for why, count in report.reasons.items()])
     _print_list("rows failed", [str(one) for one in report.failures], report.failed)
+    print_losses(report.losses, every=every_loss)
+    if report.lost > len(report.losses):
+        print_notice(f"these are the first of {counted(report.lost, 'loss', 'losses')}")
     if report.dry_run:
         echo(DRY_RUN, err=True)
 
 
 def _print_list(title: str, items: Sequence[str], count: int | None = None) -> None:
+    total = len(items) if count is None else count
     if items:
-        echo(f"\n{len(items) if count is None else count:,} {title}:")
-        _print_items(items, count)
-
-
-def _print_items(items: Sequence[str], count: int | None = None) -> None:
+        echo(f"\n{total:,} {title}:")
     for item in items[:SHOWN]:
         echo(f"    {item}")
-    more = (len(items) if count is None else count) - SHOWN
+    more = total - SHOWN
     if more > 0:
         echo(f"    … and {more:,} more; --json lists all")
 

@@ -54,9 +54,9 @@ def by_thread(
         resource = owner or message.resource_id or _first(message, OWNERS)
         if not thread:
             raise ConversionError(
-                "it does not name its thread" if key is None else f"there is no {key!r} in it",
+                "a message names no thread" if key is None else f"a message has no {key!r}",
                 where=f"message {message.id}",
-                hint="name the thread, or the column that does",
+                hint="name the thread (--thread), or the field that names it (--thread-by)",
             )
         placed = replace(
             message,

@@ -266,7 +266,8 @@ def _file_source(path: Path, system: System) -> Source:
         with path.open("rb") as file:
             start = file.read(len(MAGIC))
     except OSError as error:
-        raise StoreError(f"it cannot be read: {error.strerror}", where=str(path), hint=SOURCE_HINT) from None
+        what = (error.strerror or str(error)).lower()
+        raise StoreError(f"cannot be read: {what}", where=str(path), hint=SOURCE_HINT) from None
     if start == MAGIC:
         return SqliteSource(path)
     if start.strip() and (looks_like_json(path) or path.suffix.lower() in ENDINGS):
