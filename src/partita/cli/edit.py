@@ -104,7 +104,7 @@ def tag(
 
 
 @click.command(
-    short_help="Pin a thread, so that lists can select it.",
+    short_help="Pin a thread, or unpin it.",
     epilog="""\b
 Examples:
   partita pin last

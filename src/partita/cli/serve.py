@@ -33,7 +33,10 @@ Examples:
 """,
 )
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to bind; 0.0.0.0 = all interfaces."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on. Use 0.0.0.0 for all interfaces.",
 )
 @click.option(
     "--port",
@@ -41,7 +44,7 @@ Examples:
     type=WholeNumber(0, 65535),
     default=PORT,
     show_default=True,
-    help="Port to bind; 0 = any free port. If the default port is in use, the next free one is used.",
+    help="Port to listen on; 0 selects a free one. If the default port is in use, the next free one is used.",
 )
 @store_option
 @click.option(
