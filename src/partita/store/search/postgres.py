@@ -178,9 +178,11 @@ def _head(fields: Sequence[tuple[str, list[str]]]) -> str:
 def matches(tx: Transaction, found: Lookup, *, newest: int = NEWEST, limit: int) -> list[Match]:
     """The newest messages, or titles, that match, with their scores."""
     text, values = _select(tx, found, newest=newest)
-    if not found.required:
-        return [Match(row.key, row.owner, row.thread_id, 0.0) for row in tx.sql(text, (*values, limit))]
-    rank = _all_of(found.required, "", " <-> ")
+    ranking = [term for term in found.required if not term.is_letter]
+    if not ranking:
+        rows = tx.sql(f"SELECT key, owner, thread_id FROM ({text}) AS found", (*values, limit))
+        return [Match(row.key, row.owner, row.thread_id, 0.0) for row in rows]
+    rank = _all_of(ranking, "", " <-> ")
     rows = tx.sql(MATCHES.format(matches=text), (rank, rank, *values, limit))
     return [Match(row.key, row.owner, row.thread_id, row.score) for row in rows]
 

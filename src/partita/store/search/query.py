@@ -66,6 +66,13 @@ class Term(NamedTuple):
         """Whether every phrase is a single token."""
         return all(len(phrase.tokens) == 1 for phrase in self.phrases)
 
+    @property
+    def is_letter(self) -> bool:
+        """Whether every phrase is the first letter of a word, by which messages are not ranked."""
+        return all(
+            phrase.prefix and len(phrase.tokens) == len(phrase.tokens[0]) == 1 for phrase in self.phrases
+        )
+
 
 class Condition(NamedTuple):
     """A condition on messages or threads: one of these values, or with `excluded` none of them."""

@@ -165,7 +165,7 @@ def _without_letters(tx: Transaction, found: Lookup) -> tuple[Lookup, tuple[Term
 
 
 def _is_common_letter(tx: Transaction, term: Term) -> bool:
-    if not all(phrase.prefix and len(phrase.tokens) == len(phrase.tokens[0]) == 1 for phrase in term.phrases):
+    if not term.is_letter:
         return False
     contains, values = _begins_with(term, MESSAGE_FIELDS)
     return (tx.sql(SAMPLE.format(contains=contains), tuple(values)).scalar_one() or 0) >= COMMON
