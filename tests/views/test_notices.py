@@ -1,8 +1,10 @@
 """Notices: parts that agents add for themselves, as they are shown."""
 
 from partita.types.json import Json
-from partita.types.messages import SystemMessage, SystemPart, UserMessage
+from partita.types.messages import AssistantMessage, SystemMessage, SystemPart, ToolCallPart, UserMessage
 from partita.types.parts import DataPart, TextPart
+from partita.types.tool_views import Notice
+from partita.views.messages import part_views
 from partita.views.notices import notices
 from tests.tables import each_row
 
@@ -82,6 +84,17 @@ def test_record_beside_its_text_is_hidden() -> None:
         TextPart("Compacted"),
     ]
     assert notices(SystemMessage(id="m", type="event", content=parts))[0].hidden
+
+
+def test_notices_are_among_the_views_of_a_message() -> None:
+    inner = UserMessage(id="i", content=[DataPart("claude-code-command", {"command-name": "/fast"})])
+    outer = ToolCallPart("c", "Agent", "output-available", children=(inner,))
+    (pointer, view), *_ = [
+        (pointer, view)
+        for pointer, view in part_views(AssistantMessage(id="m", content=[outer])).items()
+        if isinstance(view, Notice)
+    ]
+    assert (pointer, view.label) == ("/content/parts/0/children/0/content/parts/0", "/fast")
 
 
 @each_row(

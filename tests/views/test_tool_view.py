@@ -11,9 +11,9 @@ from partita.types.codec import Codec, to_json
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage, ToolCallPart, ToolMessage
 from partita.types.parts import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
-from partita.types.tool_views import OtherView, ToolText, ToolView
+from partita.types.tool_views import CommandView, OtherView, ToolText, ToolView
 from partita.views.changes import LONGEST_COMPARED, compare
-from partita.views.messages import tool_views
+from partita.views.messages import part_views
 from partita.views.tool_names import TOOLS
 from partita.views.tool_text import read_text
 from partita.views.tool_view import tool_view
@@ -139,7 +139,7 @@ def test_paths_of_calls() -> None:
     inner = ToolCallPart("b", "Bash", "output-available", {"command": "ls"})
     child = AssistantMessage(id="child", content=[inner])
     outer = ToolCallPart("a", "Task", "output-available", {"prompt": "Go."}, children=(child,))
-    views = tool_views(AssistantMessage(id="m", content=[outer]))
+    views = part_views(AssistantMessage(id="m", content=[outer]))
     assert {pointer: view.kind for pointer, view in views.items()} == {
         "/content/parts/0": "agent",
         "/content/parts/0/children/0/content/parts/0": "command",
@@ -148,8 +148,9 @@ def test_paths_of_calls() -> None:
 
 def test_a_separate_result_is_added_to_its_call() -> None:
     result = ToolResultPart(id="a", name="Bash", output=ErrorTextOutput("Exit code 3\nno"))
-    (view,) = tool_views(ToolMessage(id="m", content=[result])).values()
-    assert (view.kind, view.failed, view.failure) == ("command", True, "Exit 3")
+    (view,) = part_views(ToolMessage(id="m", content=[result])).values()
+    assert isinstance(view, CommandView)
+    assert (view.failed, view.failure) == (True, "Exit 3")
 
 
 UNEXPECTED: list[Json] = ["text", 7, None, True, [], [1], [None], {"a": None}, {"": {"": []}}]

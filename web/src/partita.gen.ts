@@ -1225,6 +1225,15 @@ export interface OtherView {
   readonly [key: string]: unknown;
 }
 
+/** A part that an agent added for itself, such as a slash command: what it was, and its text. */
+export interface Notice {
+  readonly kind: "notice";
+  readonly label: string;
+  readonly text?: string;
+  readonly hidden?: boolean;
+  readonly [key: string]: unknown;
+}
+
 /** A message. The role determines its type. */
 export type Message =
   | SystemMessage
@@ -1379,3 +1388,8 @@ export type ToolView =
   | AgentView
   | NetworkView
   | OtherView;
+
+/** What is displayed for a part. */
+export type PartView =
+  | ToolView
+  | Notice;

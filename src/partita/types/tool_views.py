@@ -233,3 +233,7 @@ class Notice(Value, tag_field="kind", tag="notice", kw_only=True):
     label: str  # `/model opus`; empty for output
     text: str = ""
     hidden: bool = False  # another part of the message shows it
+
+
+PartView: TypeAlias = ToolView | Notice
+"""What the web UI shows for a part: a tool call, its result, or a notice."""

@@ -20,7 +20,7 @@ from .messages import ContentBase, MessageType, PrimitiveType
 from .parts import Interruption, PartState, ToolState, UnknownPart
 from .schema import NOT_ON_WIRE, UNION_NAMES, UNIONS, contained_values, public_components, public_values
 from .threads import RunStatus
-from .tool_views import ChangeKind, TodoStatus, ToolView
+from .tool_views import ChangeKind, Notice, TodoStatus, ToolView
 from .value import EXTRA_NAME, Value
 
 HEADER = """\
@@ -74,7 +74,7 @@ LEAVES: Mapping[Any, str] = {
 def typescript() -> str:
     """All declarations, as the source of one module."""
     literals = (_alias(name, text, _choices(literal)) for name, (literal, text) in LITERALS.items())
-    values = map(_interface, (*public_values(), *contained_values(ToolView)))
+    values = map(_interface, (*public_values(), *contained_values(ToolView), Notice))
     unions = (
         _alias(name, union.description, [member.__name__ for member in get_args(union.members)])
         for name, union in UNIONS.items()
@@ -82,7 +82,8 @@ def typescript() -> str:
     views = _alias(
         "ToolView", "What a tool call is and did.", [member.__name__ for member in get_args(ToolView)]
     )
-    return "\n".join([HEADER, *literals, *values, *unions, views])
+    shown = _alias("PartView", "What is displayed for a part.", ["ToolView", "Notice"])
+    return "\n".join([HEADER, *literals, *values, *unions, views, shown])
 
 
 def _alias(name: str, description: str, members: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What is displayed of a message besides its parts: the views of its tool calls, and its model."""
+"""What is displayed of a message besides its parts: views of tool calls, notices, and its model."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -6,8 +6,9 @@ from typing import Final
 from partita.types.json import Json, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
 from partita.types.parts import ToolResultPart
-from partita.types.tool_views import ToolView
+from partita.types.tool_views import PartView
 
+from .notices import notices
 from .tool_view import result_view, tool_view
 
 MODEL_NAMES: Final = ("model", "modelId", "modelID", "model_id")
@@ -32,16 +33,17 @@ def model_of(message: Message) -> str:
     return ""
 
 
-def tool_views(message: Message, directory: str | None = None) -> Mapping[str, ToolView]:
-    """The views of the calls and results of a message and of the sub-agents below it.
+def part_views(message: Message, directory: str | None = None) -> Mapping[str, PartView]:
+    """The views of the calls, results and notices of a message and of the sub-agents below it.
 
     The keys are JSON Pointers (RFC 6901) into the message: `/content/parts/2`, and
     `/content/parts/2/children/0/content/parts/1` for a call of a sub-agent.
     """
-    found: dict[str, ToolView] = {}
+    found: dict[str, PartView] = {}
     waiting = [("", message)]
     while waiting:  # a loop, because sub-agents may nest to any depth
         pointer, current = waiting.pop()
+        found |= {f"{pointer}/content/parts/{index}": one for index, one in notices(current).items()}
         for place, part in _calls(current, pointer):
             if isinstance(part, ToolResultPart):
                 found[place] = result_view(part, directory)

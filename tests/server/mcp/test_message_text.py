@@ -45,6 +45,7 @@ PARTS: dict[str, tuple[Part, str]] = {
     "text": (TextPart("Two\nlines"), "Two\nlines"),
     "reasoning": (ReasoningPart("Hm."), "[reasoning] Hm."),
     "reasoning without text": (ReasoningPart(""), ""),
+    "a slash command": (DataPart("claude-code-command", {"command-name": "/model"}), "[/model]"),
     "call": (CALL, '[tool Bash, call c1, output-available] {"command":"ls"}\n[output] a.txt'),
     "call without input": (
         ToolCallPart("c", "Look", "input-streaming"), "[tool Look, call c, input-streaming]"),

@@ -1,5 +1,5 @@
 /** Messages of a thread: outline, pages, branches and raw events. */
-import type { Message, MessageType, Thread, ToolView } from "../partita.gen";
+import type { Message, MessageType, PartView, Thread, ToolView } from "../partita.gen";
 import { address, getJson, type Listing, prefetchJson, sendJson } from "./client";
 
 /** The facts about a message that its row in a list needs before the message has loaded. */
@@ -66,7 +66,7 @@ export type PartTime = readonly [string, string | null, string | null];
 export interface MessagePage extends Listing<Message> {
   readonly timings?: Readonly<Record<string, readonly PartTime[]>>;
   /** By message id: the views of its tool calls, by JSON Pointer into the message. */
-  readonly views?: Readonly<Record<string, Readonly<Record<string, ToolView>>>>;
+  readonly views?: Readonly<Record<string, Readonly<Record<string, PartView>>>>;
 }
 
 /** Messages per request. */

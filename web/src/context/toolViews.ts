@@ -3,11 +3,11 @@
  * running stream, from a replay, or with a large output just loaded) the page requests the view.
  */
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from "react";
-import type { Message, ToolCallPart, ToolOutput, ToolView } from "../partita.gen";
+import type { Message, Notice, Part, PartView, ToolCallPart, ToolOutput, ToolView } from "../partita.gen";
 import { useRenderContext } from "./renderContext";
 
 /** Views by JSON Pointer into their message. */
-type ViewsOfMessage = Readonly<Record<string, ToolView>>;
+type ViewsOfMessage = Readonly<Record<string, PartView>>;
 type Classify = (calls: readonly object[]) => Promise<readonly ToolView[]>;
 
 /** Characters of an output that are sent; the server does not inspect more. */
@@ -18,15 +18,21 @@ const MAX_CALLS = 50;
 const REQUEST_PAUSE = 50;
 
 const known = new WeakMap<object, ToolView>();
+const notices = new WeakMap<object, Notice>();
 
 /** Stores the views that arrived with a message under their parts. */
 export function rememberViews(message: Message, views: ViewsOfMessage = {}): void {
   for (const [pointer, view] of Object.entries(views)) {
     let found: unknown = message;
     for (const step of pointer.split("/").slice(1)) found = (found as Record<string, unknown>)?.[step];
-    if (typeof found === "object" && found) known.set(found, view);
+    if (typeof found !== "object" || !found) continue;
+    if (view.kind === "notice") notices.set(found, view);
+    else known.set(found, view);
   }
 }
+
+/** What is displayed instead of a part that an agent added for itself, such as a slash command. */
+export const noticeOf = (part: Part): Notice | undefined => notices.get(part);
 
 /** Copies the view of a part to another form of the same part. */
 export function shareView(from: object, to: object): void {

@@ -1,10 +1,12 @@
 import { memo } from "react";
 import type { PartPlace } from "../context/renderContext";
+import { noticeOf } from "../context/toolViews";
 import type { Part } from "../partita.gen";
 import { ToolCard } from "../tools/ToolCard";
 import { samePlace } from "./anchors";
 import { CustomView, DataPartView, ForeignView, UnknownView } from "./DataViews";
 import { FileView } from "./FileView";
+import { NoticeView } from "./NoticeView";
 import { PartFrame } from "./PartFrame";
 import { ReasoningView } from "./ReasoningView";
 import { SourceView } from "./SourceView";
@@ -26,6 +28,8 @@ export interface PartProps<P = Part> {
 
 /** Selects the component for a part. Parts of unknown types are displayed as a tree. */
 function PartContent({ part, ...rest }: PartProps) {
+  const notice = noticeOf(part);
+  if (notice) return <NoticeView notice={notice} />;
   switch (part.type) {
     case "text":
       return <TextView part={part} {...rest} />;

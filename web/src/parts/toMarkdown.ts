@@ -1,4 +1,5 @@
 /** Messages and parts as Markdown, for copying. */
+import { noticeOf } from "../context/toolViews";
 import type { Message, Part, ToolCallPart, ToolOutput, ToolResultPart } from "../partita.gen";
 import { plural } from "../ui/format";
 
@@ -113,7 +114,8 @@ function asJson(value: unknown): string {
 /** The first line of text of a message, for a heading. */
 export function firstLine(message: Message): string {
   for (const part of message.content.parts) {
-    const text = part.type === "data" ? part.name : part.text;
+    const notice = noticeOf(part);
+    const text = notice ? notice.label || notice.text : part.type === "data" ? part.name : part.text;
     if (typeof text !== "string") continue;
     const line = text
       .slice(0, 2000)

@@ -1,7 +1,7 @@
 /** The data of a shared file: one thread, or an index of several, whose data is in elements of their own. */
 
 import { rememberViews } from "../context/toolViews";
-import type { Message, Thread, ToolView } from "../partita.gen";
+import type { Message, PartView, Thread } from "../partita.gen";
 
 export type SharedHead = Pick<Thread, "id" | "title" | "agent" | "project" | "createdAt" | "updatedAt">;
 
@@ -25,7 +25,7 @@ export interface IndexEntry {
 
 interface ThreadData extends SharedThread {
   /** For each message: the views of its tool calls, by JSON Pointer into the message. */
-  readonly views: readonly Readonly<Record<string, ToolView>>[];
+  readonly views: readonly Readonly<Record<string, PartView>>[];
 }
 
 const DATA = "partita";

@@ -33,6 +33,8 @@ from partita.types.parts import (
     ToolResultPart,
     UnknownPart,
 )
+from partita.types.tool_views import Notice
+from partita.views.notices import notices
 
 SHORT: Final = 800
 """How many characters of reasoning, an input or an output are shown, unless the call asks for all."""
@@ -57,10 +59,16 @@ class _Renderer:
         self.shortened = False
 
     def message(self, message: Message) -> Iterator[str]:
-        for part in message.content.parts:
-            yield from self.part(part)
+        found = notices(message)
+        for place, part in enumerate(message.content.parts):
+            notice = found.get(place)
+            yield from self.part(part) if notice is None else self.notice(notice)
         if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
             yield from self.network(message.content.network_execution)
+
+    def notice(self, notice: Notice) -> Iterator[str]:
+        if not notice.hidden:
+            yield f"[{notice.label or 'output'}] {self.short(notice.text)}".rstrip()
 
     def part(self, part: Part) -> Iterator[str]:
         match part:

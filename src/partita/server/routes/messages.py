@@ -38,9 +38,9 @@ from partita.types.messages import (
     UserMessage,
     UserPart,
 )
-from partita.types.tool_views import ToolView
+from partita.types.tool_views import PartView
 from partita.types.value import Value
-from partita.views.messages import tool_views
+from partita.views.messages import part_views
 
 from .convert import ConversionLoss, losses_of
 from .message_choice import Blobs, Choice
@@ -85,8 +85,8 @@ class MessagePage(Value):
         Meta(description="By message: the paths of parts, and the times when they started and ended."),
     ] = None
     views: Annotated[
-        Mapping[str, Mapping[str, ToolView]] | None,
-        Meta(description="By message: the views of its tool calls, by their JSON Pointers in the message."),
+        Mapping[str, Mapping[str, PartView]] | None,
+        Meta(description="By message: the views of its tool calls and notices, by JSON Pointer."),
     ] = None
 
 
@@ -119,7 +119,7 @@ async def list_messages(
     *,
     format_name: FormatName = CANONICAL,
     timings: Annotated[bool, Query(description="Include the times when parts started and ended.")] = False,
-    views: Annotated[bool, Query(description="Include the views of tool calls.")] = False,
+    views: Annotated[bool, Query(description="Include the views of tool calls and notices.")] = False,
 ) -> Reply[MessagePage]:
     """A page of messages, by their numbers.
 
@@ -145,7 +145,7 @@ async def list_messages(
     if views:
         thread = await caller.store.threads.get(thread_id)
         directory = thread.project if thread is not None else None
-        found = {message.id: tool_views(message, directory) for message in page.items}
+        found = {message.id: part_views(message, directory) for message in page.items}
         result = replace(result, views={key: calls for key, calls in found.items() if calls})
     return _bare(request, result) if choice.bare else Reply(result)
 

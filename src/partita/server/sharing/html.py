@@ -13,7 +13,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message
 from partita.types.threads import Thread
-from partita.views.messages import tool_views
+from partita.views.messages import part_views
 
 DATA: Final = "partita"
 """The id of the element with the data of a page."""
@@ -105,7 +105,7 @@ def thread_data(
     data: JsonObject = {
         "thread": thread_head(thread),
         "messages": limit.limited(to_json(messages)),
-        "views": [to_json(dict(tool_views(message, thread.project))) for message in messages],
+        "views": [to_json(dict(part_views(message, thread.project))) for message in messages],
     }
     return {**data, "facts": facts | {"filesLeftOut": limit.left_out - before}}
 

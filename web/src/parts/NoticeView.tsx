@@ -1,0 +1,14 @@
+import type { Notice } from "../partita.gen";
+import { visible } from "../ui/sanitize";
+import styles from "./NoticeView.module.css";
+
+/** A part that an agent added for itself: a slash command, its output, or an error of the API. */
+export function NoticeView({ notice: { label, text, hidden } }: { notice: Notice }) {
+  if (hidden) return null;
+  return (
+    <div className={styles.notice}>
+      {label && <p className={styles.label}>{visible(label)}</p>}
+      {text && <pre className={styles.text}>{visible(text)}</pre>}
+    </div>
+  );
+}
