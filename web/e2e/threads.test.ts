@@ -325,8 +325,10 @@ const inTheMiddle = (page: Page) =>
 
 const SEED_MANY = `
 import asyncio, sys
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from sqlalchemy import update
 from partita.store.connection import open_store
+from partita.store.schema import threads
 from partita.store.threads import rows
 from partita.types.threads import Thread
 
@@ -334,6 +336,7 @@ def many(tx, count):
     for number in range(count):
         moment = tx.now - timedelta(hours=1, minutes=number)
         rows.create(tx, Thread(id=f"log-{number}", title=f"Log {number} of the station", updated_at=moment))
+    tx.run(update(threads).values(message_count=1))  # threads without messages are hidden
 
 async def main():
     async with open_store(sys.argv[1]) as store:
