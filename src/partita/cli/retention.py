@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.types.times import AGO, SECONDS
+from partita.types.times import parse_duration
 
 from .blocking import opened_store
 from .options import store_option
@@ -23,7 +23,7 @@ MEGABYTE = 1_000_000
 
 
 class AgeType(click.ParamType[timedelta]):
-    """A number of minutes, hours, days or weeks: `90d`."""
+    """A duration: `90d`, `52 weeks`, `1 year`."""
 
     name = "age"
 
@@ -31,18 +31,10 @@ class AgeType(click.ParamType[timedelta]):
         """Return the time span."""
         if isinstance(value, timedelta):
             return value
-        found = parse_age(str(value))
+        found = parse_duration(str(value))
         if found is None:
             self.fail(f"{value!r} is not an age; use 90d, 12h or 52w", param, ctx)
         return found
-
-
-def parse_age(text: str) -> timedelta | None:
-    """Return the time span of a text such as `90d`; `None` if it is something else."""
-    match = AGO.fullmatch(text.strip().lower())
-    if match is None or "ago" in match[0]:
-        return None
-    return timedelta(seconds=int(match["count"]) * SECONDS[match["unit"]])
 
 
 @click.command(
@@ -116,7 +108,7 @@ def policy_in(config: "Config") -> "Retention":
 
     def age(key: str) -> timedelta | None:
         text = config.get(key)
-        found = None if text is None else parse_age(str(text))
+        found = None if text is None else parse_duration(str(text))
         if text is not None and found is None:
             raise ConfigError(f"{key} must be an age, not {text!r}", hint="such as 90d or 52w")
         return found
