@@ -151,7 +151,7 @@ def test_resume_refuses_what_is_not_a_session(store: str, tmp_path: Path) -> Non
         result = run(store, "resume", path)
         assert (result.exit_code, result.stdout) == (1, "")
         assert "is not a session of an agent" in result.stderr
-        assert f"partita export {path} --format" in result.stderr
+        assert f"partita export {path} --to" in result.stderr
 
 
 @each_row("agent", SOURCES)

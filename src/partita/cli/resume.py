@@ -97,7 +97,7 @@ async def _resumable(store: "Store", thread: "Thread") -> Resumable:
     if session is None or agent not in SOURCES:
         raise PartitaError(
             f"thread {thread.id!r} is not a session of an agent that can resume it",
-            hint=f"`partita export {thread.id} --format codex` writes it as a session of another agent",
+            hint=f"`partita export {thread.id} --to codex` writes it as a session of another agent",
         )
     template = SOURCES[agent].resume
     if parent or not template:
