@@ -86,6 +86,16 @@ def test_table_fits_the_width(width: int, shown: str) -> None:
     assert all(cell_len(line) <= width for line in shown.split("\n"))
 
 
+def test_no_time_or_number_is_cut_beside_a_long_id() -> None:
+    ids = {one.thread.id: one.thread.id for one in LIST} | {"0198a3c2": "258c7280-ae70-4798-800f-63464d01a85d"}
+    shown = render(draw_threads(LIST, ids, now=START, width=60, sort="cost", zone=UTC), width=60)
+    assert shown.splitlines()[:3] == [
+        "id                                    title          cost",
+        "258c7280-ae70-4798-800f-63464d01a85d  Fix the…  $1,234.50  ✗",
+        "0197ffe0                              Why doe…     <$0.01  ★",
+    ]
+
+
 def test_exact_times_are_in_utc() -> None:
     assert "2026-03-02T11:02:11Z" in table(120, exact=True)
     assert "last (UTC)" in table(120, exact=True)

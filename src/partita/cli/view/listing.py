@@ -41,15 +41,15 @@ def draw_threads(
     times: list[datetime | None] = [getattr(one.thread, attribute) for one in summaries]
     columns = (
         Column(title="id", style="yellow"),
-        Column(title="title", least=20),
-        Column(title="agent", style="cyan", least=11, drop=4),
-        Column(title="model", style="dim", least=12, drop=3),
-        Column(title="project", style="dim", least=12, drop=2, shorten=short_path),
-        Column(title="msgs", right=True),
-        Column(title="tokens", right=True, drop=0 if sort == "tokens" else 5),
-        Column(title="cost", right=True, drop=0 if sort == "cost" else 1),
+        Column(title="title", least=16),
+        Column(title="agent", style="cyan", least=11, drop=6),
+        Column(title="model", style="dim", least=12, drop=5),
+        Column(title="project", style="dim", least=12, drop=4, shorten=short_path),
+        Column(title="msgs", right=True, drop=0 if sort == "messages" else 2),
+        Column(title="tokens", right=True, drop=0 if sort == "tokens" else 7),
+        Column(title="cost", right=True, drop=0 if sort == "cost" else 3),
         Column(title="", style="red"),
-        Column(title=time_title(name, times, now, zone, exact=exact)),
+        Column(title=time_title(name, times, now, zone, exact=exact), drop=1),
     )
     rows = [
         (
