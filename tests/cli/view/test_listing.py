@@ -87,7 +87,9 @@ def test_table_fits_the_width(width: int, shown: str) -> None:
 
 
 def test_no_time_or_number_is_cut_beside_a_long_id() -> None:
-    ids = {one.thread.id: one.thread.id for one in LIST} | {"0198a3c2": "258c7280-ae70-4798-800f-63464d01a85d"}
+    ids = {one.thread.id: one.thread.id for one in LIST} | {
+        "0198a3c2": "258c7280-ae70-4798-800f-63464d01a85d"
+    }
     shown = render(draw_threads(LIST, ids, now=START, width=60, sort="cost", zone=UTC), width=60)
     assert shown.splitlines()[:3] == [
         "id                                    title          cost",
