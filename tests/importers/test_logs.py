@@ -262,7 +262,8 @@ async def test_a_broken_file_does_not_stop_the_others(store: Store, tmp_path: Pa
     assert len(await messages_of(store)) == len(await messages_of(store, OTHER)) == 6
 
 
-async def test_sub_agents_are_nested_under_their_calls(store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", ["the folder", "the session"])
+async def test_sub_agents_are_nested_under_their_calls(store: Store, tmp_path: Path, named: str) -> None:
     main = ClaudeLog().prompt("Find the slugs.")
     main.answer(call={"id": "toolu_5", "name": "Task", "input": {"prompt": "Look under the leaves."}})
     main.result("toolu_5", "Seven.", toolUseResult={"agentId": "a1", "status": "completed"})
@@ -272,7 +273,7 @@ async def test_sub_agents_are_nested_under_their_calls(store: Store, tmp_path: P
     inner.result("toolu_6", "7").answer("Seven.", output=40)
     path = main.write(tmp_path)
     inner.write(tmp_path / SESSION / "subagents", "agent-a1.jsonl")
-    await import_paths(store, tmp_path)
+    await import_paths(store, path if named == "the session" else tmp_path)
     call = next(
         part
         for message in await messages_of(store)

@@ -199,7 +199,10 @@ KNOWN: Final = f"known agents: {', '.join(AGENTS)}; other data needs --from"
 
 
 def find_logs(paths: Iterable[str | Path]) -> Expansion:
-    """The logs of any known agent: the named files, and those in the named folders. Never raises."""
+    """The logs of any known agent: the named files, with those of their sub-agents, and all in named folders.
+
+    Never raises.
+    """
     files: dict[str, LogFile] = {}
     problems: list[PartitaError] = []
     for path in map(Path, paths):
@@ -259,8 +262,23 @@ def _named_file(path: Path, report: OnProblem) -> Iterator[LogFile]:
     else:
         if found:
             yield found
+            yield from sub_agent_logs(found)
         elif not empty:  # an empty log is a session without messages
             report(FormatError("no log of a known agent", where=str(path), hint=KNOWN))
+
+
+def sub_agent_logs(session: LogFile) -> Iterator[LogFile]:
+    """The logs of the sub-agents of a session, as far as its files can be read."""
+    source = SOURCES.get(session.agent)
+    if source is None or source.sub_agents is None:
+        return
+    try:
+        for path in source.sub_agents.find(session.path):
+            found = log_of(path) or _log_by_content(path, at_least=0)
+            if found is not None:
+                yield found
+    except (OSError, PartitaError):
+        return
 
 
 def _search(top: Path, report: OnProblem) -> Iterator[LogFile]:

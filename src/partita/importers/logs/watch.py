@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from partita.errors import PartitaError
-from partita.logs.files import find_logs, log_of
+from partita.logs.files import find_logs, log_of, sub_agent_logs
 from partita.logs.sources.registry import SOURCES
 from partita.logs.sources.source import LogFile
 from partita.logs.watching.watcher import WatchMethod, watch
@@ -86,13 +85,7 @@ def _session_files(path: Path) -> Iterable[LogFile]:
     above = sub_agents.session(file)
     session = (log_of(above) if above is not None else None) or file
     yield session
-    try:
-        for agent in sub_agents.find(session.path):
-            found = _log_at(agent)
-            if found is not None:
-                yield found
-    except (OSError, PartitaError):
-        return
+    yield from sub_agent_logs(session)
 
 
 def _log_at(path: Path) -> LogFile | None:
