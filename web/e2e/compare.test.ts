@@ -55,7 +55,7 @@ describe("a comparison", () => {
     expect([b, change]).toEqual([a, ""]);
     await page.getByRole("button", { name: /unchanged part/ }).click();
     await page
-      .getByRole("article", { name: "call of get_weather, equal" })
+      .getByRole("article", { name: "tool call get_weather, equal" })
       .getByText("Vardø")
       .first()
       .waitFor();
@@ -64,7 +64,7 @@ describe("a comparison", () => {
   it("shows the differences of two imported threads in texts and values", async () => {
     const page = await site.open(compare(first, second));
     await page.getByText(/2 changed, 1 only in A/).waitFor();
-    const call = page.getByRole("article", { name: "call of Oven, changed" });
+    const call = page.getByRole("article", { name: "tool call Oven, changed" });
     const [row] = await call.getByRole("row", { name: /degrees/ }).all();
     expect(await row?.getByRole("cell").allInnerTexts()).toEqual(["230", "180"]);
     const text = page.getByRole("article", { name: "text, changed" });

@@ -351,7 +351,7 @@ export class LiveThread {
   async respondToApproval(call: ToolCallPart, { approved, reason }: ApprovalResponse): Promise<void> {
     const approvalId = call.approval?.id;
     if (!approvalId) throw new Problem(0, "This call does not need an approval.");
-    await this.reply(call.id, "answer", { approvalId, approved, reason: reason || null });
+    await this.reply(call.id, "approval", { approvalId, approved, reason: reason || null });
   }
 
   async addToolOutput({ id: toolCallId }: ToolCallPart, given: ClientToolResult): Promise<void> {
@@ -359,7 +359,7 @@ export class LiveThread {
   }
 
   /** Sends a reply to the run of a call. If the run has ended and no other call is pending, starts the next run. */
-  private async reply(callId: string, what: "answer" | "output", body: object): Promise<void> {
+  private async reply(callId: string, what: "approval" | "output", body: object): Promise<void> {
     await this.whenIdle();
     const { stored } = this.options.current;
     const live = this.messages();
