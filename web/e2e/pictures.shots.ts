@@ -21,7 +21,15 @@ interface View {
 }
 
 const VIEWS: readonly View[] = [
-  { name: "sessions", hash: editOf, ready: (page) => page.keyboard.press("o") },
+  {
+    name: "sessions",
+    hash: editOf,
+    ready: async (page) => {
+      await page.keyboard.press("o"); // opens all cards, which moves the message
+      await page.waitForTimeout(500);
+      await page.locator("[data-highlighted=true], [data-selected=true]").first().scrollIntoViewIfNeeded();
+    },
+  },
   { name: "chat", hash: () => "#/new" },
   { name: "network", hash: (site) => threadOf(site, "demo-network") },
   { name: "replay", hash: (site) => runOf(site) },
