@@ -118,7 +118,7 @@ def test_nothing_is_left_of_a_removed_thread_and_an_owner(store: str) -> None:
     assert places(store, SECRET) == set()
     assert places(store, "secret-") == set()
     doctor(store)
-    assert len(partita(store, "threads", "--json").stdout.splitlines()) == 3
+    assert len(partita(store, "threads", "--empty", "--json").stdout.splitlines()) == 3
 
 
 def test_blobs_that_another_thread_refers_to_are_kept(store: str) -> None:
@@ -157,7 +157,7 @@ def test_what_is_refused_removes_nothing(arguments: list[str], code: int, what: 
     result = partita(store, "rm", *arguments)
     assert (result.exit_code, result.stdout) == (code, ""), result.output
     assert what in result.stderr
-    assert len(partita(store, "threads", "--json").stdout.splitlines()) == 3
+    assert len(partita(store, "threads", "--empty", "--json").stdout.splitlines()) == 3
 
 
 def test_a_terminal_asks(store: str, tmp_path: Path) -> None:
@@ -168,14 +168,17 @@ def test_a_terminal_asks(store: str, tmp_path: Path) -> None:
             terminal.type(f"{answer}\r")
             shown = terminal.end().text
         assert "The build is slow  (2 messages)" in shown
-        assert len(partita(store, "threads", "--json").stdout.splitlines()) == left
+        assert len(partita(store, "threads", "--empty", "--json").stdout.splitlines()) == left
 
 
 # Sessions of agents
 
 
 def titles(path: str) -> list[str]:
-    return [loads(line).get("title", "") for line in partita(path, "threads", "--json").stdout.splitlines()]
+    return [
+        loads(line).get("title", "")
+        for line in partita(path, "threads", "--empty", "--json").stdout.splitlines()
+    ]
 
 
 def test_a_removed_session_is_only_imported_again_if_its_file_is_named(log: Path, tmp_path: Path) -> None:
@@ -200,7 +203,7 @@ def test_a_removed_session_is_only_imported_again_if_its_file_is_named(log: Path
     assert partita(path, "import", str(renamed)).exit_code == 0
     assert "And now?" in partita(path, "show", "last").stdout
     assert partita(path, "import", folder).exit_code == 0
-    assert len(partita(path, "threads", "--json").stdout.splitlines()) == 1
+    assert len(partita(path, "threads", "--empty", "--json").stdout.splitlines()) == 1
 
 
 def test_a_session_that_is_removed_through_the_store_is_not_watched(log: Path, tmp_path: Path) -> None:

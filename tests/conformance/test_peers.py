@@ -1,6 +1,6 @@
-"""Statements of the README about other packages, checked with the pinned versions of these packages.
+"""Statements of the guide to converting about other packages, checked with their pinned versions.
 
-A failure means that a package has improved and the table must be updated.
+A failure means that a package has changed and the table must be updated.
 """
 
 import re
@@ -92,8 +92,14 @@ def test_the_ai_sdk_drops_members_silently(real: RealPackage) -> None:
     assert "calm" not in str(answer)
 
 
-@each_row("name", ["pydantic-ai-slim", "langchain-core"])
-def test_the_readme_names_the_tested_versions(name: str) -> None:
-    major, minor, *_ = version(name).split(".")
-    readme = (ROOT / "README.md").read_text("utf-8")
-    assert re.search(rf"{name.removesuffix('-slim')} {major}\.{minor}\b", readme)
+@each_row(
+    ("page", "package", "name"),
+    [
+        ("docs/apps/converting.md", "pydantic-ai-slim", "Pydantic AI"),
+        ("docs/apps/converting.md", "langchain-core", "LangChain"),
+        ("README.md", "pydantic-ai-slim", "Pydantic AI"),
+    ],
+)
+def test_a_page_names_the_tested_version(page: str, package: str, name: str) -> None:
+    major, minor, *_ = version(package).split(".")
+    assert re.search(rf"{name} {major}\.{minor}\b", (ROOT / page).read_text("utf-8"))

@@ -57,7 +57,10 @@ def test_only_the_text_next_to_calls_is_moved_in_a_request_with_unknown_content(
     (path,) = answers(NAME, "cohere-unknown.request.json")
     payload = read_payload(path)
     found = convert(payload, NAME, NAME)
-    assert {loss.path for loss in found.losses} == {"$.messages[1].content[0]", "$[1].content.parts[0]"}
+    assert {loss.path for loss in found.losses} == {
+        "$.messages[1].content[0]",
+        "messages[1].content.parts[0]",
+    }
     payload["messages"][1] |= {"tool_plan": "Hello", "content": [{"type": "hunch", "hunch": "east"}]}
     assert found.payload == payload
 

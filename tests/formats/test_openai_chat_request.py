@@ -611,7 +611,9 @@ def test_reasoning_of_an_earlier_turn_is_dropped_by_convert_and_by_agents(server
     asked = AgentRequest(messages=load(payload).messages, options=InvokeOptions())
     for sent in (converted.payload, asked.to(name)):
         assert [one.get("reasoning") for one in sent["messages"]] == [None, None, None, "Look again.", None]
-    assert [(loss.path, loss.why) for loss in converted.losses] == [("$[1].content.parts[0]", EARLIER_TURN)]
+    assert [(loss.path, loss.why) for loss in converted.losses] == [
+        ("messages[1].content.parts[0]", EARLIER_TURN)
+    ]
     assert EARLIER in str(history.payload)
     assert [loss.path for loss in history.losses] == ["$.model"]
 

@@ -113,9 +113,9 @@ def test_watch_reports_appended_lines(workspace: Workspace) -> None:
     session = gardening()
     path.write_bytes(b"".join(session.lines().splitlines(keepends=True)[:4]))
     with workspace.terminal("watch", "followed") as terminal:
-        terminal.wait_for("1 files, 3 new messages")
+        terminal.wait_for("+3 messages")
         session.append(path, 4)
-        terminal.wait_until(lambda: terminal.shown.count(" new messages, ") > 1, "the new lines")
+        terminal.wait_until(lambda: terminal.shown.count(" messages") > 1, "the new lines")
         terminal.type(CTRL_C)
         assert terminal.end(20).code == 0
         assert "Traceback" not in terminal.shown
@@ -209,7 +209,7 @@ def test_import_bar_is_removed(workspace: Workspace) -> None:
             assert terminal.end().code == 0
             assert b"MB/s" in terminal.sent.partition(b"3/3 files")[2]
             assert "reading" not in terminal.shown
-            assert "3 changed" in terminal.shown
+            assert "3 new sessions" in terminal.shown
 
 
 def test_interrupted_progress_bar_is_removed(workspace: Workspace) -> None:

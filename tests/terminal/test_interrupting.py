@@ -143,7 +143,9 @@ def check_files(folder: Path, *, killed: bool) -> None:
 
 def check_healthy(workspace: Workspace) -> None:
     result = workspace.piped("doctor", "--full", "--json").end()
-    assert result.code == 0, result.output
+    # A command that is interrupted at once may have created the file and no tables yet.
+    is_new = b"no tables of Partita" in result.talk or b"the file of the store is empty" in result.talk
+    assert result.code == 0 or is_new, result
     for path in workspace.folder.glob("*.backup"):
         assert workspace.piped("backup", "--check", path.name).end().code == 0
 
