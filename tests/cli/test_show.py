@@ -216,7 +216,8 @@ def test_losses_are_reported(store: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "start"), [("markdown", "# A conversation\n\n\n## User · "), ("chatml", "<|im_start|>user\n")]
+    ("target", "start"),
+    [("markdown", "# The build is slow\n\n- Agent: codex\n"), ("chatml", "<|im_start|>user\n")],
 )
 def test_formats_of_text_are_printed_as_text(store: str, target: str, start: str) -> None:
     assert show(store, BUILD, "--to", target).startswith(start)

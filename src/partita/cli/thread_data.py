@@ -33,8 +33,14 @@ def print_format(
 ) -> None:
     """Print the messages in another format, and the losses on stderr."""
     dump = get_dump(name, hint="`partita formats` lists those that can")
-    dumped = dump(list(read_messages(store, wait, selected)))
-    if isinstance(dumped.payload, str):
+    messages = list(read_messages(store, wait, selected))
+    dumped = dump(messages)
+    if name == "markdown":  # with the facts of the thread, as `partita export` writes it
+        from partita.server.sharing.shared_file import markdown
+
+        thread = selected.thread
+        print_text("".join(markdown(thread, messages, wait(store.usage.responses(thread.id)))))
+    elif isinstance(dumped.payload, str):
         print_text(dumped.payload)
     else:
         print_json(dumped.payload)
