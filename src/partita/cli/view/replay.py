@@ -5,7 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from types import TracebackType
 
@@ -216,9 +216,9 @@ HELP = "enter next · b back · f u ten forward, back · g G first, last · q qu
 
 
 def step_through(stepper: Stepper, context: ViewContext) -> None:
-    """Show the position of a stepper and move it by keys until the user quits."""
-    _show(stepper, context)
-    with closing(_keys()) as keys:
+    """Show the position of a stepper and move it by keys until the user quits, also by Ctrl-C."""
+    with suppress(KeyboardInterrupt), closing(_keys()) as keys:
+        _show(stepper, context)
         for key in keys:
             if key in QUIT:
                 return
@@ -237,14 +237,12 @@ def _show(stepper: Stepper, context: ViewContext) -> None:
 
 
 def _keys() -> Generator[str, None, None]:
-    """Yield pressed keys until Ctrl-C or the end of the input."""
-    try:
+    """Yield pressed keys until the end of the input."""
+    with suppress(EOFError):
         if sys.platform == "win32":
             while True:
                 yield click.getchar()
         yield from _terminal_keys(sys.stdin.fileno())
-    except (KeyboardInterrupt, EOFError):
-        return
 
 
 def _terminal_keys(terminal: int) -> Generator[str, None, None]:
