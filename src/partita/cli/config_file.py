@@ -96,7 +96,7 @@ def edit(*, project: bool) -> None:
 
     If there is none, a file with all settings as comments is created first.
     """
-    from partita.config.editing import template, write_file
+    from partita.config.file_edits import template, write_file
     from partita.config.files import read_file
 
     path, role = _file(project)
@@ -119,7 +119,7 @@ Examples:
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def init(*, project: bool, force: bool) -> None:
     """Create your partita.toml. It has every setting as a comment, with its meaning and its default."""
-    from partita.config.editing import template, write_file
+    from partita.config.file_edits import template, write_file
 
     path, role = _file(project, nearest=False)
     if path.exists() and not force:
@@ -146,7 +146,7 @@ def _file(project: bool, *, nearest: bool = True) -> "tuple[Path, Role]":
 
 def _change(path: Path, role: "Role", setting: "Setting", value: "Value") -> None:
     """Write a value into a settings file. A file that is not valid is an error, and does not change."""
-    from partita.config.editing import changed_text, write_file
+    from partita.config.file_edits import changed_text, write_file
     from partita.config.files import read_file
 
     if setting.user_only and role == "project":
