@@ -2,20 +2,21 @@
 
 import asyncio
 import logging
-from contextlib import suppress
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import Coroutine
+from typing import Any, Final
 
 from partita.errors import StoreError
 from partita.store.logs.maintenance import Retention
 from partita.store.store import Store
+
+from .background_task import BackgroundTask
 
 LOG: Final = logging.getLogger("partita.retention")
 
 DAY: Final = 86_400.0
 
 
-class DailyRetention:
+class DailyRetention(BackgroundTask):
     """Use it as an async context manager. Several processes may apply a policy to the same store."""
 
     def __init__(self, store: Store, policy: Retention | None, *, interval: float = DAY) -> None:
@@ -23,20 +24,11 @@ class DailyRetention:
         self._store = store
         self._policy = policy
         self._interval = interval
-        self._task: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> Self:
-        if self._policy is not None and not self._policy.keeps_everything:
-            self._task = asyncio.create_task(self._run(self._policy), name="apply retention")
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+    def _work(self) -> Coroutine[Any, Any, None] | None:
+        if self._policy is None or self._policy.keeps_everything:
+            return None
+        return self._run(self._policy)
 
     async def _run(self, policy: Retention) -> None:
         while True:

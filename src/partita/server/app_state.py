@@ -1,15 +1,16 @@
 """The state of the application, which all requests share."""
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final
 
 from partita.errors import NotFoundError, PartitaError, StoreError, UnavailableError
+from partita.runtime.background_task import BackgroundTask
 from partita.runtime.rebuild.provenance import ProvenanceCache
 from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
@@ -109,7 +110,7 @@ PAUSE: Final = 0.02
 """Seconds between two runs: sealing uses the store's only writer, and chats have priority."""
 
 
-class LogSealer:
+class LogSealer(BackgroundTask):
     """Use it as an async context manager. Several processes may seal the same store: a run is sealed once."""
 
     def __init__(self, store: Store, after: float | None) -> None:
@@ -117,20 +118,9 @@ class LogSealer:
         self._store = store
         self._after = after
         self._failed: set[tuple[str, str]] = set()  # `partita doctor` reports why
-        self._task: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> Self:
-        if self._after is not None:
-            self._task = asyncio.create_task(self._run(self._after), name="seal logs")
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+    def _work(self) -> Coroutine[Any, Any, None] | None:
+        return None if self._after is None else self._run(self._after)
 
     async def _run(self, after: float) -> None:
         while True:
