@@ -6,12 +6,21 @@ from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from partita.types.codec import Codec, to_json
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage, ToolCallPart, ToolMessage
 from partita.types.parts import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
-from partita.types.tool_views import CommandView, OtherView, ToolText, ToolView
+from partita.types.tool_views import (
+    CommandView,
+    Commit,
+    OtherView,
+    ReadView,
+    SearchView,
+    ToolText,
+    ToolView,
+)
 from partita.views.changes import LONGEST_COMPARED, compare
 from partita.views.messages import part_views
 from partita.views.tool_names import TOOLS
@@ -202,3 +211,109 @@ def test_the_view_of_any_call_is_json(value: Json, output: Json, name: str) -> N
         "c", name, "output-available", value, output=JsonOutput(output), tool_metadata=metadata
     )
     assert Codec(ToolView).read(loads(dumps(to_json(tool_view(part))))) == tool_view(part)
+
+
+def command(
+    text: str, output: str = "", directory: str | None = "/home/ada/clock", **more: Json
+) -> CommandView:
+    call = ToolCallPart(
+        "c", "Bash", "output-available", input={"command": text, **more}, output=TextOutput(output)
+    )
+    view = tool_view(call, directory)
+    assert isinstance(view, CommandView)
+    return view
+
+
+FOLDERS = {
+    "the folder of the session": ("cd /home/ada/clock && make", "make", ""),
+    "a folder below it": ("cd /home/ada/clock/docs && make html", "make html", "docs"),
+    "a relative folder": ("cd src; pwd\nls", "pwd\nls", "src"),
+    "a quoted folder": ("cd '/home/ada/my clock' && ls", "ls", "/home/ada/my clock"),
+    "a folder with a space": ("cd my\\ clock\nls", "ls", "my clock"),
+    "a folder that is computed": ('cd "$(git root)" && ls', "ls", "$(git root)"),
+    "nothing but a change of folder": ("cd src", "cd src", ""),
+    "an alternative": ("cd src || exit 1", "cd src || exit 1", ""),
+    "another command": ("cdk deploy && ls", "cdk deploy && ls", ""),
+}
+
+
+@each_row(("text", "shown", "directory"), FOLDERS.values(), ids=FOLDERS)
+def test_a_command_is_shown_without_its_change_of_folder(text: str, shown: str, directory: str) -> None:
+    view = command(text)
+    assert (view.command, view.directory) == (shown, directory)
+    assert view.subject == " ".join(shown.split())
+
+
+def test_a_change_of_folder_is_relative_to_the_folder_that_the_call_names() -> None:
+    assert command("cd parts && ls", cwd="/home/ada/clock/docs").directory == "docs/parts"
+    assert command("cd /tmp && ls", cwd="/home/ada/clock/docs").directory == "/tmp"
+
+
+WINDOWS = {
+    "the same drive in another spelling": ("cd /d/clock && ls", ""),
+    "a slash instead of a backslash": ("cd D:/clock/src && ls", "src"),
+    "another drive": ("cd E:/clock && ls", "E:/clock"),
+}
+
+
+@each_row(("text", "directory"), WINDOWS.values(), ids=WINDOWS)
+def test_folders_of_windows_are_compared_by_their_names(text: str, directory: str) -> None:
+    assert command(text, directory="D:\\clock").directory == directory
+
+
+def test_a_path_of_windows_is_relative_to_the_folder_of_the_session() -> None:
+    call = ToolCallPart("c", "Read", "input-available", input={"file_path": "d:/clock/src/hands.py"})
+    view = tool_view(call, "D:\\clock\\")
+    assert isinstance(view, ReadView)
+    assert view.path == "src/hands.py"
+
+
+MADE = "[main 1a2b3c4] Wind the clock\n 1 file changed\n"
+
+
+def test_a_command_has_the_commits_that_it_made() -> None:
+    assert command("git add . && git commit -m x", MADE).commits == (
+        Commit(hash="1a2b3c4", subject="Wind the clock", branch="main"),
+    )
+    first = command("git commit -m x", "[main (root-commit) 0a1b2c3] Begin\n").commits
+    assert first == (Commit(hash="0a1b2c3", subject="Begin", branch="main"),)
+    (amended,) = command("git commit --amend --no-edit", "[detached HEAD 1a2b3c4] Oil it").commits
+    assert amended == Commit(hash="1a2b3c4", subject="Oil it", branch="detached HEAD", amends=True)
+
+
+def test_text_that_looks_like_a_commit_is_none() -> None:
+    assert command("cat notes.txt", MADE).commits == ()
+    assert command("git log --grep commit", "[main] no hash\n").commits == ()
+
+
+PULL_REQUEST = "https://github.com/ada/clock/pull/12"
+
+
+def test_a_command_has_the_pull_requests_that_it_printed() -> None:
+    printed = f"Creating pull request\n\n{PULL_REQUEST}\n"
+    assert command("gh pr create --fill", printed).pull_requests == (PULL_REQUEST,)
+    assert command("git push", f"visit {PULL_REQUEST[:-2]}new/main").pull_requests == ()
+    assert command("curl https://example.com", printed).pull_requests == ()
+    request = "https://gitlab.com/ada/clock/-/merge_requests/3"
+    assert command("glab mr create", f"!3 {request}").pull_requests == (request,)
+
+
+@each_row("count", [0, 1])
+def test_a_search_never_counts_fewer_results_than_it_shows(count: int) -> None:
+    """Claude Code counts no lines and no files where it only counts matches."""
+    details: JsonObject = {"mode": "content", "numFiles": count, "numLines": 0}
+    output = TextOutput("a.py:1:lamp\na.py:2:lamp\nb.py:7:lamp")
+    call = ToolCallPart(
+        "c",
+        "Grep",
+        "output-available",
+        input={"pattern": "lamp"},
+        output=output,
+        tool_metadata={"claude": {"toolUseResult": details}},
+    )
+    view = tool_view(call)
+    assert isinstance(view, SearchView)
+    assert (view.total, view.notes) == (3, ("3 found",))
+    plain = tool_view(replace(call, output=TextOutput("lamp: on\nlamp: off\ntower: dark")))
+    assert isinstance(plain, SearchView)
+    assert plain.notes == ()

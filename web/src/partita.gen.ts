@@ -964,6 +964,8 @@ export interface CommandView {
   readonly output?: ToolText;
   readonly errors?: ToolText;
   readonly status?: string;
+  readonly commits?: readonly Commit[];
+  readonly pullRequests?: readonly string[];
   readonly title: string;
   readonly subject?: string;
   readonly subjectIsCode?: boolean;
@@ -982,6 +984,15 @@ export interface ToolText {
   readonly skipLines?: number;
   readonly lineCount?: number;
   readonly separator?: string;
+  readonly [key: string]: unknown;
+}
+
+/** A commit that a command made. */
+export interface Commit {
+  readonly hash: string;
+  readonly subject: string;
+  readonly branch?: string;
+  readonly amends?: boolean;
   readonly [key: string]: unknown;
 }
 

@@ -44,17 +44,28 @@ class ToolViewBase(Value, tag_field="kind", kw_only=True):
     shown_items: tuple[int, ...] = ()  # items of a content output that the view contains
 
 
+class Commit(Value):
+    """A commit that a command made."""
+
+    hash: str
+    subject: str
+    branch: str = ""
+    amends: bool = False  # it replaces the commit before it
+
+
 class CommandView(ToolViewBase, tag="command"):
     """A command of a shell, or code that was run."""
 
     kind: ClassVar[Literal["command"]] = "command"
-    command: str = ""
+    command: str = ""  # without a `cd` at its start
     description: str = ""  # the description that the agent gave
     directory: str = ""  # where it ran, if that is not the directory of the session
     exit_code: int | None = None
     output: ToolText | None = None
     errors: ToolText | None = None  # standard error, if the agent keeps it apart
     status: str = ""  # the status that the agent reported
+    commits: tuple[Commit, ...] = ()
+    pull_requests: tuple[str, ...] = ()  # addresses that it printed
 
 
 class Hunk(Value):

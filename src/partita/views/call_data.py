@@ -143,13 +143,32 @@ class CallData:
 
     def relative(self, path: str) -> str:
         """A path, relative to the directory of the session if it is inside."""
-        inside = self._directory
-        is_inside = bool(inside) and path.startswith((f"{inside}/", f"{inside}\\"))
-        return path[len(inside) + 1 :] or path if is_inside else path
+        inside = comparable(self._directory)
+        is_inside = bool(inside) and comparable(path).startswith(f"{inside}/")
+        return path[len(inside) + 1 :] if is_inside else path
 
     def is_directory(self, path: str) -> bool:
         """Whether a path is the directory of the session."""
-        return path.rstrip("/\\") in ("", ".", self._directory)
+        return path.rstrip("/\\") in ("", ".") or comparable(path) == comparable(self._directory)
+
+
+DRIVE: Final = re.compile(r"^(?:([A-Za-z]):|/([a-z])(?=/))")
+
+
+def is_absolute(path: str) -> bool:
+    """Whether a path begins at a root, a drive or a home folder."""
+    return path.startswith(("/", "\\", "~")) or DRIVE.match(path) is not None
+
+
+def comparable(path: str) -> str:
+    """A path in the form that is compared: `D:\\a\\b`, `d:/a/b` and `/d/a/b` (Git Bash) are the same folder.
+
+    Its length is that of the path, without slashes at the end.
+    """
+    if "\\" not in path and DRIVE.match(path) is None:
+        return path.rstrip("/")
+    slashed = path.replace("\\", "/").rstrip("/")
+    return DRIVE.sub(lambda found: f"{(found[1] or found[2]).lower()}:", slashed)
 
 
 def _parse_input(text: str, *, complete: bool) -> JsonObject | None:

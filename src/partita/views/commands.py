@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.tool_views import ToolText
+from partita.types.tool_views import Commit, ToolText
 
 from .call_data import OUTPUT, CallData, Path, first_name, integer, parse_object, texts
 
@@ -31,6 +31,23 @@ HEADS: Final = (
 )
 # Gemini CLI writes one line for each fact, the output among them.
 LABELLED: Final = re.compile(r"^Exit Code: (?P<code>-?\d+)\s*$", re.MULTILINE)
+# A command that begins in another folder: `cd src && make`.
+CHANGE_FOLDER: Final = re.compile(
+    r"""\A\s*cd\s+(?P<folder>"[^"\n]+"|'[^'\n]+'|(?:\\.|[^\s"'&;|()<>$`])+)[ \t]*(?:&&|;|\n)\s*(?P<rest>\S.*)\Z""",
+    re.DOTALL,
+)
+# What git prints for a commit: https://git-scm.com/docs/git-commit#_output
+COMMITTED: Final = re.compile(
+    r"^\[(?P<branch>detached HEAD|[^\s\]]+)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$",
+    re.MULTILINE,
+)
+COMMITS: Final = re.compile(r"\bgit\b[^\n|]*\bcommit\b(?P<options>[^\n|;&]*)")
+PULL_REQUEST: Final = re.compile(
+    r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests|pull-requests|pulls)/\d+(?=$|[\s)\]>,.])"
+)
+CREATES_PULL_REQUEST: Final = re.compile(r"\b(?:gh|glab|hub|tea)\b[^\n|]*\b(?:pr|mr|pull-request|pulls)\b")
+MOST_COMMITS: Final = 50
+
 CODES: Final = ("exitCode", "exit_code", "exit", "code", "return_code", "returncode")
 
 
@@ -60,6 +77,35 @@ def command_of(data: CallData) -> str:
     named = data.input_text or data.word("chars", "input", "bash_id", "shell_id", "session_id")
     # Agents of the Agent Client Protocol may name the command only in the title, in backquotes.
     return named or ((data.part.title or "").strip("`") if data.acp else "")
+
+
+def split_folder(command: str) -> tuple[str, str]:
+    """A command without the `cd FOLDER &&` that it begins with, and that folder; empty if there is none."""
+    found = CHANGE_FOLDER.match(command)
+    if found is None:
+        return command, ""
+    folder = found["folder"]
+    return found["rest"], folder[1:-1] if folder[0] in "\"'" else folder.replace("\\ ", " ")
+
+
+def commits_of(command: str, output: str) -> tuple[Commit, ...]:
+    """The commits that a command made, as git printed them."""
+    called = COMMITS.search(command)
+    if called is None:
+        return ()
+    amends = "--amend" in called["options"]
+    found = COMMITTED.finditer(output)
+    return tuple(
+        Commit(hash=one["hash"], subject=one["subject"].strip(), branch=one["branch"], amends=amends)
+        for one, _ in zip(found, range(MOST_COMMITS), strict=False)
+    )
+
+
+def pull_requests_of(command: str, output: str) -> tuple[str, ...]:
+    """The addresses of pull requests that a command printed."""
+    if CREATES_PULL_REQUEST.search(command) is None:
+        return ()
+    return tuple(dict.fromkeys(PULL_REQUEST.findall(output)))[:MOST_COMMITS]
 
 
 def result_of(data: CallData) -> Result:

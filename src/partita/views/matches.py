@@ -54,10 +54,12 @@ def find_matches(data: CallData) -> Found:
         return Found(tuple(_listed(data, item) for item in listed), total=reported)
     found = _parse(data, split_lines(data.parsed_text))
     if _is_plain(found):
-        return Found(total=reported or integer(data.detail("numLines")))
+        known = reported or integer(data.detail("numLines")) or 0
+        # `numFiles` is smaller than the number of lines that are displayed.
+        return Found(total=known if known >= len(found.remarks) + len(found.files) else None)
     if found.total is None and not found.remarks and _is_empty(data):
         return found._replace(total=reported or 0)
-    return found._replace(total=reported) if reported else found
+    return found._replace(total=max(reported, found.total or 0)) if reported else found
 
 
 def _is_plain(found: Found) -> bool:

@@ -35,9 +35,9 @@ from partita.types.tool_views import (
     WebSearchView,
 )
 
-from .call_data import CallData, first_text, integer, objects, texts
+from .call_data import CallData, first_text, integer, is_absolute, objects, texts
 from .changes import BEGIN, find_changes, looks_like_change, path_of
-from .commands import command_of, result_of
+from .commands import command_of, commits_of, pull_requests_of, result_of, split_folder
 from .file_text import directory_entries, file_text, line_range
 from .matches import find_matches
 from .text import counted, one_line, size_of
@@ -135,7 +135,12 @@ def _subject(text: str) -> str:
 
 def _command(data: CallData, _: NamedTool | None) -> CommandView:
     result = result_of(data)
-    command, directory = command_of(data), data.word("workdir", "cwd", "dir_path", "directory")
+    command, folder = split_folder(command_of(data))
+    directory = data.word("workdir", "cwd", "dir_path", "directory")
+    if folder and not data.is_directory(folder):
+        directory = f"{directory}/{folder}" if directory and not is_absolute(folder) else folder
+    elif folder:
+        directory = ""
     return CommandView(
         title="Shell",
         subject=_subject(command),
@@ -149,6 +154,8 @@ def _command(data: CallData, _: NamedTool | None) -> CommandView:
         output=result.output,
         errors=result.errors,
         status=result.status,
+        commits=commits_of(command, data.text),
+        pull_requests=pull_requests_of(command, data.text),
         shown_items=data.acp_items("terminal"),
         **_facts(data, result.seconds),
     )

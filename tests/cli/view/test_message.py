@@ -106,7 +106,7 @@ def test_sub_agent_is_summarized_or_rendered_below_its_call() -> None:
   │ ▌ Find every caller.
   │
   │ explorer · 14:02:45 · 2.1k in, 90 out
-  │ ✓ search  “time\\.time” in src  2 found
+  │ ✓ search  “time\\.time” in src  18 found
   │ │ src/clock.py:11
   │ │ src/timer.py:7
   │

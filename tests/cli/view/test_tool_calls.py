@@ -81,7 +81,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
             "Grep", {"pattern": "now", "glob": "*.py"}, TextOutput("a.py:1\nb.py:2"), result={"numFiles": 2}
         ),
         """\
-  ✓ search  “now” (*.py)  2 found
+  ✓ search  “now” (*.py)  3 found
   │ a.py:1
   │ b.py:2
 """,
@@ -290,7 +290,7 @@ def test_deeply_nested_value_is_folded_unless_full() -> None:
     [
         ("cd /home/ada/clock && make", "make"),
         ('cd "/home/ada/clock/" && make', "make"),
-        ("cd /home/ada && make", "cd /home/ada && make"),
+        ("cd /home/ada && make", "make  in /home/ada"),
     ],
 )
 def test_command_is_shown_without_a_cd_to_its_folder(command: str, shown: str) -> None:

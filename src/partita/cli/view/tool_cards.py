@@ -1,6 +1,5 @@
 """Rendering of tool calls: a card for each kind of view, with state, input, sub-agent and output."""
 
-import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import assert_never
@@ -52,7 +51,6 @@ from .tool_calls import (
 )
 
 COMMAND_HEAD, COMMAND_TAIL = 6, 6
-CD = re.compile(r"""cd (?P<quote>["']?)(?P<folder>[^"'&;|]+?)(?P=quote) *&& *(?=\S)""")
 READ_LINES = 4
 FOUND_LINES = 6
 PLAN_ROWS = 12
@@ -106,7 +104,7 @@ def draw_card(call: Call) -> Card:
 
 def _command(call: Call, view: CommandView) -> Card:
     """`$ command`, its output, and its exit code if it is not 0."""
-    first, *others = safe(_without_cd(view.command, call.context.project)).strip("\n").split("\n")
+    first, *others = safe(view.command).strip("\n").split("\n")
     printed = folded(lines_of(call.text(view.output)), call.context, COMMAND_HEAD, COMMAND_TAIL)
     error_lines = folded(lines_of(call.text(view.errors)), call.context, COMMAND_HEAD, COMMAND_TAIL, "red")
     if not printed and not error_lines and view.exit_code is None:
@@ -122,14 +120,6 @@ def _command(call: Call, view: CommandView) -> Card:
         ],
         failed=view.failure is not None,
     )
-
-
-def _without_cd(command: str, project: str | None) -> str:
-    """Return a command without a `cd` to the folder of the project, where it runs anyway."""
-    found = CD.match(command)
-    if found is None or project is None or found["folder"].rstrip("/") != project.rstrip("/"):
-        return command
-    return command[found.end() :]
 
 
 def _edit(call: Call, view: EditView) -> Card:
