@@ -13,8 +13,9 @@ BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 class ClaudeLog:
     """A session that grows, record by record."""
 
-    def __init__(self, session: str = SESSION, *, agent: str | None = None) -> None:
+    def __init__(self, session: str = SESSION, *, agent: str | None = None, began: datetime = BEGAN) -> None:
         self.session = session
+        self.began = began
         self.agent = agent
         self.records: list[JsonObject] = []
         self._parent: str | None = None
@@ -87,7 +88,7 @@ class ClaudeLog:
                 "type": kind,
                 "message": message,
                 "uuid": uuid,
-                "timestamp": (BEGAN + timedelta(seconds=number)).isoformat().replace("+00:00", ".000Z"),
+                "timestamp": (self.began + timedelta(seconds=number)).isoformat().replace("+00:00", ".000Z"),
                 **fields,
             }
         )
@@ -95,9 +96,14 @@ class ClaudeLog:
         return self
 
 
-def gardening(session: str = SESSION) -> ClaudeLog:
+def just_now() -> datetime:
+    """The beginning of a session whose agent may be running."""
+    return datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=1)
+
+
+def gardening(session: str = SESSION, began: datetime = BEGAN) -> ClaudeLog:
     """Two turns with a call each."""
-    log = ClaudeLog(session)
+    log = ClaudeLog(session, began=began)
     log.prompt("Which beds need water?")
     log.answer("I look.", call={"id": "toolu_1", "name": "Bash", "input": {"command": "beds --dry"}})
     log.result("toolu_1", "north\nsouth", toolUseResult={"stdout": "north\nsouth", "stderr": ""})

@@ -15,7 +15,7 @@ from partita.logs.files import find_logs
 from partita.store.connection import open_store
 from partita.store.store import Store
 
-from .log_files import SESSION, ClaudeLog, gardening
+from .log_files import SESSION, ClaudeLog, gardening, just_now
 from .test_logs import messages_of, raw_lines_of, set_old_mtime, without_seq
 
 PATIENCE = 60.0
@@ -51,7 +51,7 @@ async def until(store: Store, count: int) -> None:
 
 
 async def test_a_cut_last_line_is_reported_unless_the_file_is_followed(tmp_path: Path) -> None:
-    path = gardening().write(tmp_path / "logs")
+    path = gardening(began=just_now()).write(tmp_path / "logs")
     whole = path.read_bytes()
     path.write_bytes(whole[:-30])
     async with open_store("memory:") as store:

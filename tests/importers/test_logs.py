@@ -29,7 +29,7 @@ from tests.runtime.agent.models import Model, reply
 from tests.store.emptying import in_empty_store, new_folder
 from tests.tables import each_row
 
-from .log_files import SESSION, ClaudeLog, gardening
+from .log_files import SESSION, ClaudeLog, gardening, just_now
 
 OTHER = "77c1a1b6-55b1-4a4c-8c57-0f5f3b0f1c22"
 
@@ -181,10 +181,8 @@ async def test_an_incomplete_line_is_imported_later(store: Store, tmp_path: Path
 
 
 async def test_open_calls_of_a_running_agent_are_completed_later(store: Store, tmp_path: Path) -> None:
-    log = (
-        ClaudeLog().prompt("Look.").answer(call={"id": "toolu_9", "name": "Bash", "input": {"command": "ls"}})
-    )
-    path = log.write(tmp_path)
+    log = ClaudeLog(began=just_now()).prompt("Look.")
+    path = log.answer(call={"id": "toolu_9", "name": "Bash", "input": {"command": "ls"}}).write(tmp_path)
     await import_paths(store, path)
     assert await _state(store) == "input-available"
     assert [run.status for run in (await store.runs.list(RunFilter(thread_id=SESSION))).items] == ["running"]
@@ -197,7 +195,7 @@ async def test_open_calls_of_a_running_agent_are_completed_later(store: Store, t
 async def test_a_session_that_was_imported_just_now_is_continued_at_once(
     store: Store, tmp_path: Path
 ) -> None:
-    await import_paths(store, gardening().write(tmp_path))
+    await import_paths(store, gardening(began=just_now()).write(tmp_path))
     first, *_ = (await store.runs.list(RunFilter(thread_id=SESSION))).items
     assert first.status == "running"
     async with partita.Session(store) as session:
@@ -518,7 +516,9 @@ async def test_a_thread_that_was_continued_here_is_kept(store: Store, tmp_path: 
 async def test_a_sub_agent_of_codex_that_no_call_claims_is_a_thread_beside_its_session(
     store: Store, tmp_path: Path
 ) -> None:
-    parent = codex_session().add_turn("Dig.", "Dug.")
+    parent = codex_session()
+    parent.time = just_now()
+    parent.add_turn("Dig.", "Dug.")
     child = parent.agent(2)
     child.time += timedelta(seconds=3)
     child.begin("Look under the leaves.").answer("Seven.")

@@ -15,6 +15,8 @@ from partita.types.json import JsonObject, dumps
 from partita.types.messages import ToolCallPart, text_of
 from tests.logs.opencode_databases import add_second
 
+from .log_files import just_now
+
 TOKENS: JsonObject = {"input": 100, "output": 5, "reasoning": 2, "cache": {"read": 0, "write": 0}}
 MODEL: JsonObject = {"id": "claude-sonnet-4-5", "providerID": "anthropic"}
 
@@ -29,7 +31,12 @@ def answered(id: str, at: int, *content: JsonObject) -> JsonObject:
     return {"id": id, "type": "assistant", "time": time, "finish": "stop", **own}
 
 
-def orchard(folder: Path) -> Path:
+def just_now_ms() -> int:
+    """The beginning of a session whose agent may be running."""
+    return int(just_now().timestamp() * 1000)
+
+
+def orchard(folder: Path, *, at: int = 2000) -> Path:
     """A session that has started another, in a database of version 2."""
     path = folder / "opencode.db"
     state: JsonObject = {
@@ -43,17 +50,20 @@ def orchard(folder: Path) -> Path:
         "id": "c1",
         "name": "subagent",
         "state": state,
-        "time": {"created": 2500},
+        "time": {"created": at + 500},
     }
-    add_second(path, "ses_top", asked("msg_1", "Count the pears", 2000), answered("msg_2", 2100, call))
-    child = (asked("msg_3", "Count", 2200), answered("msg_4", 2300, {"type": "text", "text": "Seven."}))
+    add_second(path, "ses_top", asked("msg_1", "Count the pears", at), answered("msg_2", at + 100, call))
+    child = (
+        asked("msg_3", "Count", at + 200),
+        answered("msg_4", at + 300, {"type": "text", "text": "Seven."}),
+    )
     add_second(path, "ses_child", *child, parent="ses_top")
     return path
 
 
-def without_link(folder: Path) -> Path:
+def without_link(folder: Path, *, at: int) -> Path:
     """The same, where no call names the session that was started."""
-    path = orchard(folder)
+    path = orchard(folder, at=at)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE session_message SET data = replace(data, 'ses_child', 'ses_gone')")
     return path
@@ -96,7 +106,7 @@ async def test_new_messages_in_a_database_are_imported(store: Store, tmp_path: P
 
 
 async def test_a_sub_agent_that_no_call_names_is_a_separate_thread(store: Store, tmp_path: Path) -> None:
-    path = without_link(tmp_path)
+    path = without_link(tmp_path, at=just_now_ms())
     assert (await import_path(store, path)).counts.new_threads == 1
     os.utime(path, (0, 0))  # while its session was running, a call might still have named it
     report = await import_path(store, path)
@@ -109,7 +119,7 @@ async def test_a_session_stops_running_when_nothing_was_written_for_long(
     store: Store, tmp_path: Path
 ) -> None:
     path = tmp_path / "opencode.db"
-    add_second(path, "ses_1", asked("msg_1", "Count the pears", 2000))
+    add_second(path, "ses_1", asked("msg_1", "Count the pears", just_now_ms()))
     await import_path(store, path)
     assert "running" in await statuses(store, "ses_1")
     os.utime(path, (0, 0))
@@ -119,10 +129,10 @@ async def test_a_session_stops_running_when_nothing_was_written_for_long(
     assert (await import_path(store, path)).read == 0
 
 
-def barn(folder: Path) -> Path:
+def barn(folder: Path, *, at: int = 1000) -> Path:
     """A session in the folders of version 1. Its files were written at time 0."""
     storage = folder / "storage"
-    time: JsonObject = {"created": 1000, "updated": 2000}
+    time: JsonObject = {"created": at, "updated": at + 1000}
     files: dict[str, JsonObject] = {
         "session/p1/ses_1.json": {
             "id": "ses_1",
@@ -130,7 +140,7 @@ def barn(folder: Path) -> Path:
             "title": "Mend the roof",
             "time": time,
         },
-        "message/ses_1/msg_1.json": {"id": "msg_1", "role": "user", "time": {"created": 1000}},
+        "message/ses_1/msg_1.json": {"id": "msg_1", "role": "user", "time": {"created": at}},
         "part/msg_1/prt_1.json": {"id": "prt_1", "type": "text", "text": "Mend the roof"},
     }
     for name, content in files.items():
@@ -156,7 +166,7 @@ async def test_a_session_in_folders_is_reported_only_when_it_has_changed(
 
 
 async def test_a_running_session_in_folders_is_reported_once(store: Store, tmp_path: Path) -> None:
-    storage = barn(tmp_path)
+    storage = barn(tmp_path, at=just_now_ms())
     session = storage / "session" / "p1" / "ses_1.json"
     os.utime(session)
     await import_path(store, storage)

@@ -207,6 +207,7 @@ async def test_a_server_with_schema_0007_is_upgraded(postgres_url: str) -> None:
 def make_schema_0007(tx: Transaction) -> None:
     """Give a server the schema 0007, and the rows that it has there."""
     tx.sql("ALTER TABLE runs ADD COLUMN tail BIGINT, ADD COLUMN tail_rows INTEGER")
+    tx.sql("ALTER TABLE threads DROP COLUMN repository")
     tx.sql("UPDATE run_log SET encoding = 'plain', data = '\\xdd00000001'::bytea || data")
     tx.sql("UPDATE alembic_version SET version_num = '0007'")
 

@@ -171,7 +171,7 @@ async def test_the_fields_of_a_summary(harbour: Store) -> None:
     assert (week.models, week.cost, week.pinned) == (("haiku",), None, True)
     assert (month.models, month.pinned, month.errors) == ((), False, 0)
     assert (old.errors, old.pinned, old.tags, month.tags) == (1, False, ("oil", "a b"), ("oil",))
-    assert [one.preview for one in (new, week)] == [None, "About week?"]
+    assert [one.title for one in (new, week)] == ["New", "About week?"]
     assert [one.run_status for one in (new, week, month, old)] == [None] * 4
 
 

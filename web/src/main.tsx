@@ -8,9 +8,9 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "./api/client";
 import { App } from "./app/App";
-import { applyTheme } from "./app/theme";
+import { followAppearance } from "./app/appearance";
 
-applyTheme();
+followAppearance();
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -1245,6 +1245,14 @@ export interface Notice {
   readonly [key: string]: unknown;
 }
 
+/** A text of a user message, apart from what an editor or an agent added to it. */
+export interface Prompt {
+  readonly kind: "prompt";
+  readonly text: string;
+  readonly added?: readonly Notice[];
+  readonly [key: string]: unknown;
+}
+
 /** A message. The role determines its type. */
 export type Message =
   | SystemMessage
@@ -1403,4 +1411,5 @@ export type ToolView =
 /** What is displayed for a part. */
 export type PartView =
   | ToolView
-  | Notice;
+  | Notice
+  | Prompt;

@@ -29,6 +29,7 @@ from partita.formats.log.thread_builder import CallTimes, LogBuilder, Turn
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message
 from partita.types.threads import Thread
+from partita.views.prompts import clean_title
 
 from .lines.blocks import open_log
 from .lines.heads import first_values
@@ -422,8 +423,6 @@ def _read_stamp(stamp: str | None) -> datetime | None:
 TITLES: Final[tuple[Fact, ...]] = ("title", "agentTitle", "summary", "prompt", "opening")
 """The facts that are used as the title of a thread, by preference."""
 
-MAX_TITLE: Final = 120
-
 METADATA: Final[dict[Fact, str]] = {
     "sessionId": "sessionId",
     "version": "agentVersion",
@@ -444,9 +443,8 @@ def title_of(facts: dict[Fact, Json]) -> str | None:
     """Return the title of a thread: that of a person, of the agent, a summary, or the first text."""
     for fact in TITLES:
         text = facts.get(fact)
-        if isinstance(text, str) and text.strip():
-            line = " ".join(text.split())
-            return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"
+        if isinstance(text, str) and (title := clean_title(text)):
+            return title
     return None
 
 

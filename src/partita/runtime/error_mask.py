@@ -13,7 +13,6 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from partita.formats.mastra.network_payload import LEGACY_NETWORK, network_string
-from partita.runtime.run_fold import ENDED
 from partita.store.values import SearchHit, StoredPart
 from partita.types.chunks import (
     ChildChunk,
@@ -30,6 +29,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, dumps, is_object
 from partita.types.messages import (
+    ENDED,
     AssistantMessage,
     Message,
     NetworkExecution,

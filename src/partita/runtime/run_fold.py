@@ -28,16 +28,13 @@ from partita.types.chunks import (
 )
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import AssistantMessage, Message, ToolCallPart, has_ended
+from partita.types.messages import ENDED, AssistantMessage, Message, ToolCallPart, ending_in, has_ended
 from partita.types.parts import Approval, InterruptedOutput, Interruption
 from partita.types.threads import RunStatus
 from partita.types.usage import Usage
 
 DECISION: Final = "data-partita-decision"
 """The type of the note of who decided an approval, and when: `{approvalId, by, at}`."""
-
-ENDED: Final = "ended"
-"""The member of the metadata of a message with the end of its run, unless that completed."""
 
 NO_END: Final = "the agent ended without reporting a result"
 
@@ -191,7 +188,7 @@ def stored_ending(message: AssistantMessage) -> list[Chunk]:
     ]
     if network is not None and network.final_result is not None and has_ended(network):
         chunks.append(NetworkExecutionEnd(replace(network.final_result, messages=())))
-    ended = ending_in(message)
+    ended = ending_in(message.content)
     return chunks if ended is None else [*chunks, MessageMetadata({ENDED: ended})]
 
 
@@ -207,13 +204,6 @@ def _interrupted_calls(message: AssistantMessage, status: RunStatus) -> list[Chu
     if network is not None and network is not message.content.network_execution:
         chunks.append(NetworkExecutionEnd(network.final_result))
     return chunks
-
-
-def ending_in(message: AssistantMessage) -> JsonObject | None:
-    """The end of the run of a message, `{status, reason?}`; `None` if it completed."""
-    metadata: Json = message.content.metadata
-    ended = metadata.get(ENDED) if is_object(metadata) else None
-    return ended if is_object(ended) else None
 
 
 def ending_of(status: RunStatus, reason: str | None) -> JsonObject:

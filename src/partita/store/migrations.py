@@ -18,6 +18,7 @@ from partita.private_files import create_file
 from partita.version import __version__
 
 from .engines.driver_errors import driver_error, is_conflict, is_gone
+from .projects import WORKTREE_FOLDERS
 from .schema import COUNT_MESSAGES, SQLITE_LOG, create_statements, split_statements
 
 
@@ -62,8 +63,31 @@ def with_visible_counts(dialect: str) -> Iterator[str]:
     yield COUNT_MESSAGES
 
 
+def with_repositories(dialect: str) -> Iterator[str]:
+    """0010: a thread has the repository of its project, and a failed run counts as an error."""
+    yield "ALTER TABLE threads ADD COLUMN repository TEXT"
+    position = "instr" if dialect == "sqlite" else "strpos"
+    places = [f"{position}(project, '{folder}')" for folder in WORKTREE_FOLDERS]
+    cases = " ".join(f"WHEN {place} > 1 THEN substr(project, 1, {place} - 1)" for place in places)
+    yield f"UPDATE threads SET repository = CASE {cases} ELSE project END WHERE project IS NOT NULL"
+    yield "CREATE INDEX threads_by_repository ON threads (repository, updated_at)"
+    yield (
+        "UPDATE messages SET has_errors = TRUE WHERE NOT has_errors AND run_id IN"
+        " (SELECT id FROM runs WHERE status = 'failed')"
+        """ AND content LIKE '%"ended":{"status":"failed"%'"""
+    )
+    yield (
+        "UPDATE threads SET error_count = (SELECT count(*) FROM messages m"
+        " WHERE m.owner = threads.owner AND m.thread_id = threads.id AND m.has_errors)"
+        " WHERE EXISTS (SELECT 1 FROM runs r"
+        " WHERE r.owner = threads.owner AND r.thread_id = threads.id AND r.status = 'failed')"
+    )
+
+
 CURRENT: Final = Schema(
-    create_statements, "0007", (Step("0008", without_links), Step("0009", with_visible_counts))
+    create_statements,
+    "0007",
+    (Step("0008", without_links), Step("0009", with_visible_counts), Step("0010", with_repositories)),
 )
 
 HEAD: Final = CURRENT.revision

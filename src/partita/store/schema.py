@@ -46,6 +46,7 @@ CREATE TABLE threads (
     created_at {instant} NOT NULL DEFAULT {now},  -- {never}: unknown, like other times that are NOT NULL
     updated_at {instant} NOT NULL DEFAULT {now},  -- of its newest message
     changed_at {instant} NOT NULL DEFAULT {never},  -- when this row was last written
+    repository TEXT,  -- derived: the git repository with the project, or else the project
     {unique} (owner, id)
 );
 CREATE INDEX threads_by_id ON threads (id);
@@ -54,6 +55,7 @@ CREATE INDEX threads_by_owner_and_time ON threads (owner, updated_at, id);
 CREATE INDEX threads_by_agent ON threads (agent, updated_at);
 CREATE INDEX threads_by_project ON threads (project, updated_at);
 CREATE INDEX threads_by_change ON threads (changed_at);
+CREATE INDEX threads_by_repository ON threads (repository, updated_at);
 
 -- Derived: the scalar values of a thread's metadata, for filters.
 CREATE TABLE thread_labels (

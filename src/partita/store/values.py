@@ -195,8 +195,8 @@ class SearchHit(Value, kw_only=True):
     thread_matches: int = 0  # the number of messages of the thread that match
 
 
-ThreadSort: TypeAlias = Literal["time", "created", "cost", "tokens", "messages"]
-"""What lists of threads are sorted by. `time` is that of the last message."""
+ThreadSort: TypeAlias = Literal["time", "created", "cost", "tokens", "messages", "duration"]
+"""What lists of threads are sorted by. `time` is that of the last message, `duration` that of all runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

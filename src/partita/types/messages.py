@@ -6,6 +6,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
+    Final,
     Literal,
     Required,
     TypeAlias,
@@ -20,7 +21,7 @@ from msgspec.structs import force_setattr, replace
 
 from partita.errors import DecodeError
 
-from .json import Json, JsonObject, dumps, kind_of
+from .json import Json, JsonObject, dumps, is_object, kind_of
 from .parts import (
     Approval,
     CustomPart,
@@ -392,6 +393,17 @@ TOOL_PARTS = frozenset({ToolCallPart, ToolResultPart})
 def text_of(message: Message) -> str:
     """The text parts of a message, joined."""
     return "".join(part.text for part in message.content.parts if isinstance(part, TextPart))
+
+
+ENDED: Final = "ended"
+"""The member of the metadata of a message with the end of its run, unless that completed."""
+
+
+def ending_in(content: Content) -> JsonObject | None:
+    """The end of the run of a message, `{status, reason?}`; `None` if it completed."""
+    metadata: Json = content.metadata
+    ended = metadata.get(ENDED) if is_object(metadata) else None
+    return ended if is_object(ended) else None
 
 
 def network_text(message: "AssistantMessage") -> str | None:

@@ -246,5 +246,13 @@ class Notice(Value, tag_field="kind", tag="notice", kw_only=True):
     hidden: bool = False  # another part of the message shows it
 
 
-PartView: TypeAlias = ToolView | Notice
-"""What the web UI shows for a part: a tool call, its result, or a notice."""
+class Prompt(Value, tag_field="kind", tag="prompt", kw_only=True):
+    """A text of a user message, apart from what an editor or an agent added to it."""
+
+    kind: ClassVar[Literal["prompt"]] = "prompt"
+    text: str  # what the user wrote
+    added: tuple[Notice, ...] = ()
+
+
+PartView: TypeAlias = ToolView | Notice | Prompt
+"""What the web UI shows for a part: a tool call, its result, a notice, or a prompt."""

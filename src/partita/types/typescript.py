@@ -20,7 +20,7 @@ from .messages import ContentBase, MessageType, PrimitiveType
 from .parts import Interruption, PartState, ToolState, UnknownPart
 from .schema import NOT_ON_WIRE, UNION_NAMES, UNIONS, contained_values, public_components, public_values
 from .threads import RunStatus
-from .tool_views import ChangeKind, Notice, TodoStatus, ToolView
+from .tool_views import ChangeKind, Notice, Prompt, TodoStatus, ToolView
 from .value import EXTRA_NAME, Value
 
 HEADER = """\
@@ -74,7 +74,7 @@ LEAVES: Mapping[Any, str] = {
 def typescript() -> str:
     """All declarations, as the source of one module."""
     literals = (_alias(name, text, _choices(literal)) for name, (literal, text) in LITERALS.items())
-    values = map(_interface, (*public_values(), *contained_values(ToolView), Notice))
+    values = map(_interface, (*public_values(), *contained_values(ToolView), Notice, Prompt))
     unions = (
         _alias(name, union.description, [member.__name__ for member in get_args(union.members)])
         for name, union in UNIONS.items()
@@ -82,7 +82,7 @@ def typescript() -> str:
     views = _alias(
         "ToolView", "What a tool call is and did.", [member.__name__ for member in get_args(ToolView)]
     )
-    shown = _alias("PartView", "What is displayed for a part.", ["ToolView", "Notice"])
+    shown = _alias("PartView", "What is displayed for a part.", ["ToolView", "Notice", "Prompt"])
     return "\n".join([HEADER, *literals, *values, *unions, views, shown])
 
 

@@ -33,7 +33,8 @@ HEADS: Final = (
 LABELLED: Final = re.compile(r"^Exit Code: (?P<code>-?\d+)\s*$", re.MULTILINE)
 # A command that begins in another folder: `cd src && make`.
 CHANGE_FOLDER: Final = re.compile(
-    r"""\A\s*cd\s+(?P<folder>"[^"\n]+"|'[^'\n]+'|(?:\\.|[^\s"'&;|()<>$`])+)[ \t]*(?:&&|;|\n)\s*(?P<rest>\S.*)\Z""",
+    r"""\A\s*cd\s+(?P<folder>"[^"\n]+"|'[^'\n]+'|(?:\\.|[^\s"'&;|()<>$`])+)[ \t]*"""
+    r"""(?:&&|;|\n)\s*(?P<rest>\S.*)\Z""",
     re.DOTALL,
 )
 # What git prints for a commit: https://git-scm.com/docs/git-commit#_output

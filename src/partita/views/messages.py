@@ -6,9 +6,10 @@ from typing import Final
 from partita.types.json import Json, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
 from partita.types.parts import ToolResultPart
-from partita.types.tool_views import PartView
+from partita.types.tool_views import Notice, PartView, Prompt
 
 from .notices import notices
+from .prompts import prompts
 from .tool_view import result_view, tool_view
 
 MODEL_NAMES: Final = ("model", "modelId", "modelID", "model_id")
@@ -43,7 +44,8 @@ def part_views(message: Message, directory: str | None = None) -> Mapping[str, P
     waiting = [("", message)]
     while waiting:  # a loop, because sub-agents may nest to any depth
         pointer, current = waiting.pop()
-        found |= {f"{pointer}/content/parts/{index}": one for index, one in notices(current).items()}
+        texts: dict[int, Notice | Prompt] = {**prompts(current), **notices(current)}
+        found |= {f"{pointer}/content/parts/{index}": one for index, one in texts.items()}
         for place, part in _calls(current, pointer):
             if isinstance(part, ToolResultPart):
                 found[place] = result_view(part, directory)

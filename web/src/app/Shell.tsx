@@ -9,11 +9,11 @@ import {
 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { IconButton } from "../ui/Button";
-import { useHotkeys } from "../ui/hotkeys";
+import { useCommands } from "../ui/commands";
+import { usePreference } from "../ui/preferences";
 import { go, href } from "../ui/routing";
 import { Help } from "./Help";
 import styles from "./Shell.module.css";
-import { setTheme, useTheme } from "./theme";
 
 interface Props {
   readonly section: string;
@@ -24,7 +24,7 @@ interface Props {
 }
 
 const SECTIONS = [
-  { name: "threads", also: "t", label: "Threads", to: href([]), keys: "g s", icon: MessagesSquare },
+  { name: "threads", also: "t", label: "Sessions", to: href([]), keys: "g h", icon: MessagesSquare },
   { name: "new", label: "New chat", to: href(["new"]), keys: "g n", icon: MessageSquarePlus },
   { name: "analytics", label: "Analytics", to: href(["analytics"]), keys: "g a", icon: ChartColumn },
   { name: "compare", label: "Compare", to: href(["compare"]), keys: "g d", icon: GitCompareArrows },
@@ -34,9 +34,14 @@ const SECTIONS = [
 /** The frame of every view: navigation, sidebar and view. */
 export function Shell({ section, sidebar, detail, children }: Props) {
   const [help, setHelp] = useState(false);
-  useHotkeys([
-    { keys: "?", what: "Show or hide this help", run: () => setHelp((was) => !was) },
-    ...SECTIONS.map(({ label, to, keys }) => ({ keys, what: label, run: () => go(to) })),
+  useCommands([
+    { keys: "?", what: "Keyboard shortcuts", group: "Page", run: () => setHelp((was) => !was) },
+    ...SECTIONS.map(({ label, to, keys }) => ({
+      keys,
+      what: label,
+      group: "Go to" as const,
+      run: () => go(to),
+    })),
   ]);
   return (
     <div className={styles.shell} data-detail={detail} data-sidebar={sidebar !== undefined}>
@@ -76,7 +81,7 @@ export function Shell({ section, sidebar, detail, children }: Props) {
 }
 
 function ThemeButton() {
-  const theme = useTheme();
+  const [theme, setTheme] = usePreference("theme");
   const isDark =
     theme === "dark" || (theme === "system" && document.documentElement.dataset.theme === "dark");
   return (

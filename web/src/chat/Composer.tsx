@@ -12,7 +12,7 @@ import { type AgentInfo, useAgents } from "../api/agents";
 import { Problem } from "../api/client";
 import type { Thread } from "../partita.gen";
 import { IconButton } from "../ui/Button";
-import { useHotkeys } from "../ui/hotkeys";
+import { useCommands } from "../ui/commands";
 import { toastError } from "../ui/Toasts";
 import { AgentPicker } from "./AgentPicker";
 import { Attachments } from "./Attachments";
@@ -72,7 +72,7 @@ function ComposerForm({ live, thread, agent, onChoose, autoFocus, agents, blocke
   useEffect(() => {
     if (autoFocus) area.current?.focus();
   }, [autoFocus]);
-  useHotkeys([{ keys: "c", what: "Write a message", run: () => area.current?.focus() }]);
+  useCommands([{ keys: "c", what: "Write a message", group: "Chat", run: () => area.current?.focus() }]);
 
   const send = () => {
     if (!canSend) return;

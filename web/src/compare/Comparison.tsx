@@ -3,9 +3,9 @@ import { ChevronDown, ChevronUp } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { diffRuns, type PartDiff } from "../api/runs";
 import { Button } from "../ui/Button";
+import { useCommands } from "../ui/commands";
 import { Fold } from "../ui/Fold";
 import { plural } from "../ui/format";
-import { useHotkeys } from "../ui/hotkeys";
 import { Failure, Loading } from "../ui/States";
 import styles from "./Comparison.module.css";
 import { Facts } from "./Facts";
@@ -47,9 +47,9 @@ function Parts({ all }: { all: readonly PartDiff[] }) {
     row?.scrollIntoView({ block: "center" });
     row?.focus({ preventScroll: true });
   };
-  useHotkeys([
-    { keys: "n", what: "Next difference", run: () => jump(1) },
-    { keys: "p", what: "Previous difference", run: () => jump(-1) },
+  useCommands([
+    { keys: "]", what: "Next difference", group: "Compare", run: () => jump(1) },
+    { keys: "[", what: "Previous difference", group: "Compare", run: () => jump(-1) },
   ]);
   return (
     <section ref={list} aria-labelledby="parts-heading">

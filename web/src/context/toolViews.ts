@@ -3,7 +3,16 @@
  * running stream, from a replay, or with a large output just loaded) the page requests the view.
  */
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from "react";
-import type { Message, Notice, Part, PartView, ToolCallPart, ToolOutput, ToolView } from "../partita.gen";
+import type {
+  Message,
+  Notice,
+  Part,
+  PartView,
+  Prompt,
+  ToolCallPart,
+  ToolOutput,
+  ToolView,
+} from "../partita.gen";
 import { useRenderContext } from "./renderContext";
 
 /** Views by JSON Pointer into their message. */
@@ -18,7 +27,7 @@ const MAX_CALLS = 50;
 const REQUEST_PAUSE = 50;
 
 const known = new WeakMap<object, ToolView>();
-const notices = new WeakMap<object, Notice>();
+const texts = new WeakMap<object, Notice | Prompt>();
 
 /** Stores the views that arrived with a message under their parts. */
 export function rememberViews(message: Message, views: ViewsOfMessage = {}): void {
@@ -26,13 +35,22 @@ export function rememberViews(message: Message, views: ViewsOfMessage = {}): voi
     let found: unknown = message;
     for (const step of pointer.split("/").slice(1)) found = (found as Record<string, unknown>)?.[step];
     if (typeof found !== "object" || !found) continue;
-    if (view.kind === "notice") notices.set(found, view);
+    if (view.kind === "notice" || view.kind === "prompt") texts.set(found, view);
     else known.set(found, view);
   }
 }
 
 /** What is displayed instead of a part that an agent added for itself, such as a slash command. */
-export const noticeOf = (part: Part): Notice | undefined => notices.get(part);
+export function noticeOf(part: Part): Notice | undefined {
+  const view = texts.get(part);
+  return view?.kind === "notice" ? view : undefined;
+}
+
+/** What the user wrote, apart from what an editor or an agent added to it; undefined if nothing was added. */
+export function promptOf(part: Part): Prompt | undefined {
+  const view = texts.get(part);
+  return view?.kind === "prompt" ? view : undefined;
+}
 
 /** Copies the view of a part to another form of the same part. */
 export function shareView(from: object, to: object): void {

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
 import { findMessage } from "../api/runs";
 import type { Message, Run } from "../partita.gen";
-import { useHotkeys } from "../ui/hotkeys";
+import { useCommands } from "../ui/commands";
 import { toRun } from "../ui/routing";
 import { Controls, type Silence } from "./Controls";
 import { EventDetail } from "./EventDetail";
@@ -51,24 +51,38 @@ export function ReplayPlayer({ run, timeline, progress, at }: Props) {
     player.pause();
     player.goTo(positionAfter(step, player.snapshot().position, times.length, outline.parts));
   };
-  const onKey = (event: Pick<KeyboardEvent, "key" | "shiftKey" | "altKey" | "ctrlKey" | "metaKey">) => {
+  const onKey = (event?: Pick<KeyboardEvent, "key" | "shiftKey" | "altKey" | "ctrlKey" | "metaKey">) => {
+    if (!event) return false;
     const step = stepForKey(event);
     if (event.key === " ") player.toggle();
     else if (step) goStep(step);
     return step !== null || event.key === " ";
   };
   useSpaceKey(() => player.toggle());
-  useHotkeys([
-    { keys: "Space", what: "Play or pause", run: () => player.toggle() },
-    { keys: "ArrowLeft", what: "Back one event; with Shift, one part", run: onKey },
-    { keys: "ArrowRight", what: "Forward one event; with Shift, one part", run: onKey },
-    { keys: "Home", what: "Go to the start of the run", run: onKey },
-    { keys: "End", what: "Go to the end of the run", run: onKey },
-    { keys: "<", what: "Slower", run: () => player.changeSpeed(-1) },
-    { keys: ">", what: "Faster", run: () => player.changeSpeed(1) },
+  useCommands([
+    { keys: "Space", what: "Play or pause", group: "Replay", run: () => player.toggle() },
+    {
+      keys: "ArrowLeft",
+      what: "Back one event; with Shift, one part",
+      group: "Replay",
+      keysOnly: true,
+      run: onKey,
+    },
+    {
+      keys: "ArrowRight",
+      what: "Forward one event; with Shift, one part",
+      group: "Replay",
+      keysOnly: true,
+      run: onKey,
+    },
+    { keys: "Home", what: "Go to the start of the run", group: "Replay", keysOnly: true, run: onKey },
+    { keys: "End", what: "Go to the end of the run", group: "Replay", keysOnly: true, run: onKey },
+    { keys: "<", what: "Slower", group: "Replay", run: () => player.changeSpeed(-1) },
+    { keys: ">", what: "Faster", group: "Replay", run: () => player.changeSpeed(1) },
     {
       keys: "s",
       what: "Toggle skipping of silence",
+      group: "Replay",
       run: () => setSilence({ ...silence, skip: !silence.skip }),
     },
   ]);

@@ -3,7 +3,7 @@ import { Copy, Link, Pencil, Pin, PinOff, Trash2 } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { copyThread, pinThread, renameThread, type ThreadSummary } from "../api/threads";
 import { copyWithToast } from "../ui/clipboard";
-import { useHotkeys } from "../ui/hotkeys";
+import { useCommands } from "../ui/commands";
 import { Menu } from "../ui/Menu";
 import { go, href, toThread } from "../ui/routing";
 import { toastError } from "../ui/Toasts";
@@ -106,16 +106,20 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
       .catch(toastError);
   };
 
-  useHotkeys([
-    { keys: "j", what: "Next thread", run: () => step(1) },
-    { keys: "k", what: "Previous thread", run: () => step(-1) },
+  useCommands([
+    { keys: "J", what: "Next session in the list", group: "Sessions", run: () => step(1) },
+    { keys: "K", what: "Previous session in the list", group: "Sessions", run: () => step(-1) },
   ]);
-  useHotkeys(
+  useCommands(
     [
-      { keys: "p", what: "Pin or unpin the thread", run: () => chosen && pin(chosen) },
-      { keys: "r", what: "Rename the thread", run: () => chosen && setRenaming(chosen.thread.id) },
-      { keys: "x", what: "Delete the thread", run: () => chosen && remove(chosen) },
-      { keys: "Delete", what: "Delete the thread", run: () => chosen && remove(chosen) },
+      { what: "Pin or unpin the session", group: "Sessions", run: () => chosen && pin(chosen) },
+      {
+        keys: "F2",
+        what: "Rename the session",
+        group: "Sessions",
+        run: () => chosen && setRenaming(chosen.thread.id),
+      },
+      { keys: "Delete", what: "Delete the session", group: "Sessions", run: () => chosen && remove(chosen) },
     ],
     isInside,
   );

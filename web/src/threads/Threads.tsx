@@ -1,8 +1,8 @@
 import { Search, X } from "lucide-react";
 import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from "react";
 import { Button, IconButton } from "../ui/Button";
+import { useCommands } from "../ui/commands";
 import { plural } from "../ui/format";
-import { useHotkeys } from "../ui/hotkeys";
 import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { FacetBar } from "./FacetBar";
@@ -27,18 +27,19 @@ export function Threads({ current }: { current?: string }) {
   const isSearching = text.trim() !== "";
   const Heading = usePlace().path.length === 0 ? "h1" : "h2";
 
-  useHotkeys([
+  useCommands([
     {
       keys: "/",
-      what: "Search threads",
+      what: "Search sessions",
+      group: "Sessions",
       run: () => {
         field.current?.focus();
         field.current?.select();
       },
     },
     {
-      keys: "e",
-      what: "Toggle threads with errors only",
+      what: "Only sessions with errors",
+      group: "Sessions",
       run: () => setFilters(filters.errors ? without(filters, ["errors"]) : { ...filters, errors: true }),
     },
   ]);

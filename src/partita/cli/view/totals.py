@@ -129,7 +129,7 @@ def draw_title(
             _times(times, zone),
         ],
     ]
-    title = Text(one_line(thread.title or summary.preview or "(no title)"), "bold")
+    title = Text(one_line(summary.title or "(no title)"), "bold")
     return Group(title, *(Details([detail for detail in line if detail]) for line in lines))
 
 

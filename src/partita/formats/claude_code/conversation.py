@@ -57,7 +57,6 @@ from .wire import AGENT_TOOLS, CLAUDE_CODE, KNOWN, NO_RESPONSE, SYNTHETIC, read_
 MAX_RESPONSES = 512
 """How many responses are remembered for late records."""
 
-MAX_PROMPT: Final = 300
 
 _EarlyResult: TypeAlias = tuple[JsonObject, JsonObject, Json | UnsetType]
 _STEP: Final = c.StepStart()
@@ -187,7 +186,7 @@ class Conversation:
         if kind != "prompt":
             record[KIND] = kind
             if (opening := opening_of(kind, text)) is not None:
-                self._sink.set_fact("opening", opening[:MAX_PROMPT])
+                self._sink.set_fact("opening", opening)
         is_prompt = kind in CONVERSATION
         parent = self._parent(record, is_prompt, id_, parts)
         is_warm_up = is_prompt and text == "Warmup" and bool(record.get("isSidechain"))  # seen in recordings
@@ -220,7 +219,7 @@ class Conversation:
             return None
         text = next((part.text for part in parts if isinstance(part, TextPart) and part.text.strip()), "")
         if text:
-            self._sink.set_fact("prompt", text[:MAX_PROMPT])
+            self._sink.set_fact("prompt", text)
         return self._branches.add_prompt(id, record.get("parentUuid", UNSET), id)
 
     # Results of tools

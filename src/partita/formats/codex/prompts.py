@@ -41,13 +41,9 @@ INJECTED_PREFIXES: Final = (
 )
 """Prefixes of texts that Codex adds with the role of the user: `codex-rs/core/src/context`."""
 
-REQUEST: Final = "\n## My request for Codex:"
-"""The heading of the prompt after open or mentioned files, which editors and the app add."""
-
 IMAGE_TAG: Final = re.compile(r"</?image\b[^>]*>")
 """The tags around an image."""
 
-MAX_TITLE: Final = 200
 MAX_RECENT: Final = 8
 
 
@@ -68,7 +64,6 @@ class Prompts:
         self._parents: list[str] = []  # the message before each prompt, to which a rollback returns
         self._recent_texts: deque[str] = deque(maxlen=MAX_RECENT)  # of the user, since the last response
         self._has_events = False  # whether this log has events for prompts
-        self._has_title = False
         self._is_running = False  # whether a task is running
         self._begins_turn = True  # whether the next prompt begins a turn
         self._followed: str | None = None  # the message that the current task follows
@@ -78,7 +73,6 @@ class Prompts:
         return {
             "parents": list(self._parents),
             "confirms": self._has_events,
-            "titled": self._has_title,
             "active": self._is_running,
             "before": self._followed,
         }
@@ -86,7 +80,7 @@ class Prompts:
     def restore(self, state: JsonObject) -> None:
         """Continue from a state."""
         self._parents = list(state["parents"])
-        self._has_events, self._has_title = state["confirms"], state["titled"]
+        self._has_events = state["confirms"]
         self._is_running, self._followed = state["active"], state["before"]
 
     # Turns
@@ -200,12 +194,7 @@ class Prompts:
         before, self._followed = self._followed, None
         self._parents.append((self._thread.sink.tail or "") if before is None else before)
         self._add(message)
-        if not self._has_title:
-            prompt = text_of(message)
-            title = IMAGE_TAG.sub("", prompt.partition(REQUEST)[2] or prompt).strip()
-            self._has_title = bool(title)
-            if title:
-                self._thread.set_fact("prompt", title[:MAX_TITLE])
+        self._thread.set_fact("prompt", IMAGE_TAG.sub("", text_of(message)))
 
     def _add_event(self, prompt: str, event: JsonObject) -> None:
         """Add a prompt whose item is missing."""

@@ -56,7 +56,6 @@ from .content import (
 )
 
 PROVIDER: Final = "google"
-PROMPT_LENGTH: Final = 200
 STATUSES: Final = (*RUNNING, *ENDED)
 
 # Records, and the items of a response
@@ -309,7 +308,7 @@ class Messages:
             str, tuple[ToolOutputChunk, int]
         ] = {}  # outputs in separate records, with their lines
         self._notices = 0
-        self._turn_begun = self._is_answered = self._has_prompt = False
+        self._turn_begun = self._is_answered = False
 
     def begin_record(self) -> None:
         """Begin the next record. It begins at most one turn, even with several prompts."""
@@ -369,9 +368,7 @@ class Messages:
         if not self._turn_begun:
             self._sink.start_turn()
         self._turn_begun = True
-        if not self._has_prompt:
-            self._has_prompt = True
-            self._sink.set_fact("prompt", prompt[:PROMPT_LENGTH])
+        self._sink.set_fact("prompt", prompt)
 
     def _add(self, kind: Kind, id_: str, record: JsonObject, time: datetime | None) -> None:
         if kind != "response" and self._open_response is not None and self._open_response.id == id_:

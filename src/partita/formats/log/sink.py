@@ -23,7 +23,7 @@ Fact: TypeAlias = Literal[
     "title",  # given by a person
     "agentTitle",  # given by the agent; used if no person gave one
     "summary",  # used if there is no title
-    "prompt",  # the beginning of the first prompt; used if there is no title and no summary
+    "prompt",  # a prompt; the first that says something is used if there is no title and no summary
     "opening",  # the first command, or message of another agent; used if there is nothing else
     "cwd",
     "gitBranch",

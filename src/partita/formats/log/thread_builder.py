@@ -27,6 +27,7 @@ from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemContent, SystemMessage, ToolCallPart
 from partita.types.parts import DataPart, InterruptedOutput, Interruption, ToolOutput
 from partita.types.usage import sum_usages
+from partita.views.prompts import clean_title, is_telling
 
 from .sink import Consumption, Fact, Position, TurnEnd, UnknownRecords
 
@@ -155,6 +156,11 @@ class ThreadBuilder:
     def call_message(self, call_id: str) -> str | None:
         """Return the message with a call."""
         return self._calls.get(call_id)
+
+    @property
+    def has_open_calls(self) -> bool:
+        """Whether a call has no output yet."""
+        return any(pending.calls for pending in self._pending.values())
 
     def is_pending(self, call_id: str) -> bool:
         """Whether a call has no output yet."""
@@ -631,11 +637,13 @@ class LogBuilder(ThreadBuilder):
             self.turn = self.turn._replace(end=how, error=why, ended_at=self.time)
 
     def set_fact(self, fact: Fact, value: Json) -> None:
-        """Set a fact about the thread: the first prompt or opening, and the last value of others."""
-        if fact in ("prompt", "opening"):
-            self.facts.setdefault(fact, value)
-        else:
+        """Set a fact about the thread: of prompts and openings the first telling one, of others the last."""
+        if fact not in ("prompt", "opening"):
             self.facts[fact] = value
+        elif not is_telling(str(self.facts.get(fact, ""))):
+            title = clean_title(str(value))
+            if is_telling(title) or fact not in self.facts:
+                self.facts[fact] = title
 
     def add_to_ledger(self, consumption: Consumption) -> None:
         """Add the usage of any agent to the ledger."""

@@ -365,7 +365,6 @@ def error_text(error: Json) -> str:
 
 # Messages
 
-PROMPT_LENGTH: Final = 200
 
 COMMON: Final = frozenset(
     {"id", "sessionID", "role", "time", "agent", "path", "summary", "system", "variant", "error"}
@@ -388,7 +387,6 @@ class Messages:
         self._sink = sink
         self._tree = tree
         self._responses = Responses(sink, tree)
-        self._has_prompt = False
 
     def finish(self) -> None:
         """Close the open response. If it is repeated, it replaces the last one."""
@@ -465,8 +463,5 @@ class Messages:
     def _begin_turn(self, parts: list[JsonObject]) -> None:
         self._responses.close()
         self._sink.start_turn()
-        if not self._has_prompt:
-            self._has_prompt = True
-            texts = [part.get("text") for part in parts if not is_injected(part)]
-            prompt = "\n".join(text for text in texts if isinstance(text, str))
-            self._sink.set_fact("prompt", prompt[:PROMPT_LENGTH])
+        texts = [part.get("text") for part in parts if not is_injected(part)]
+        self._sink.set_fact("prompt", "\n".join(text for text in texts if isinstance(text, str)))

@@ -19,12 +19,12 @@ from partita.formats.losses import Loss
 from partita.formats.rows import RECONSTRUCTED, Row
 from partita.formats.smithers import format as smithers
 from partita.importers.logs.runs_builder import RunsBuilder, consumption_records
-from partita.logs.log_reader import title_of
 from partita.logs.parsed_log import ParsedLog, parse_log_file
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, UserMessage, text_of
 from partita.types.parts import DataPart, ForeignPart, TextPart
 from partita.types.threads import Thread
+from partita.views.prompts import clean_title
 
 from .system import Layout, Lookups, Rows, System, Table, ThreadContent, import_metadata, take_time
 
@@ -54,7 +54,7 @@ def read_agent(row: Row, lookups: Lookups) -> Thread:
     columns: JsonObject = {name: row.get(name) for name in THREAD_COLUMNS if name in row}
     return Thread(
         id=row.take_text("id") or "",
-        title=title_of({"prompt": row.get("prompt")}),
+        title=clean_title(prompt) or None if isinstance(prompt := row.get("prompt"), str) else None,
         agent=NAME,
         metadata=import_metadata(NAME, None, columns),
         created_at=take_time(row, "createdAt", "startedAt"),
@@ -116,7 +116,7 @@ def _with_log(log: ParsedLog, messages: Sequence[Message], thread: Thread) -> Th
     row = messages[-1] if messages else None
     responses = [place for place, message in enumerate(found) if isinstance(message, AssistantMessage)]
     if not responses:
-        return ThreadContent(messages, runs=runs.take(last=None, running=False))
+        return ThreadContent(messages, runs=runs.take(last=None, active_until=None))
     if row is not None:
         found[responses[-1]] = _with_row(found[responses[-1]], row, "".join(map(text_of, found)))
     if instructions:  # the log does not have them
@@ -124,7 +124,7 @@ def _with_log(log: ParsedLog, messages: Sequence[Message], thread: Thread) -> Th
         found = [replace(one, parent_id=root) if one.parent_id == "" else one for one in found]
     return ThreadContent(
         [*instructions, *found],
-        runs=runs.take(last=None, running=False),
+        runs=runs.take(last=None, active_until=None),
         consumptions=consumption_records(batch.consumptions, reading.thread_id),
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from time import time_ns
@@ -15,7 +16,7 @@ from partita.logs.sources.registry import SOURCES
 from partita.logs.sources.source import LogFile
 from partita.store.bulk.writer import Counts
 from partita.store.values import Source
-from partita.types.json import JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.threads import Thread
 
 # Whether a file has anything new, and from where to read it
@@ -26,8 +27,13 @@ from partita.types.threads import Thread
 HEAD: Final = 4096
 """How many bytes at each end of what was read identify it."""
 
-RECENT: Final = 5 * 60 * 10**9
-"""For so many nanoseconds after a file was written, its agent may be running."""
+SECOND: Final = 10**9
+
+IDLE_AFTER: Final = 5 * 60 * SECOND
+"""For so many nanoseconds after its last record, an agent may be running."""
+
+IDLE_AFTER_CALL: Final = 30 * 60 * SECOND
+"""The same if the last record is a call without a result: a build or a test may take long."""
 
 COMPRESSED: Final = (".gz", ".zst")
 
@@ -54,7 +60,9 @@ def plan_for(file: LogFile, source: Source | None, *, finished: bool = False) ->
     state = source.state
     if file.kind == "storage-session":  # its messages are other files: they must be read to know
         return Plan("again", source)
-    has_ended = bool(state.get("running")) and (finished or not is_recent(file))
+    until: Json = state.get("activeUntil")
+    idle_from = min(until, file.mtime_ns + IDLE_AFTER_CALL) if isinstance(until, int) else None
+    has_ended = idle_from is not None and (finished or time_ns() >= idle_from)
     if state.get("size") == file.size and state.get("mtime") == file.mtime_ns and not has_ended:
         return Plan("nothing", source)
     if file.path.suffix in COMPRESSED or state.get("packed"):
@@ -66,9 +74,15 @@ def plan_for(file: LogFile, source: Source | None, *, finished: bool = False) ->
     return Plan("more" if state.get("checkpoint") is not None else "again", source)
 
 
-def is_recent(file: LogFile) -> bool:
-    """Whether a file was written so recently that its agent may be running."""
-    return time_ns() - file.mtime_ns < RECENT
+def active_until(files: Iterable[LogFile], last: datetime | None, *, in_call: bool) -> int:
+    """Until when the agent of a session may be running if it writes nothing, in nanoseconds.
+
+    A copied file is new and has old records, so the older of both times counts. `last` is the time of the
+    last record, if the log has times.
+    """
+    written = max(file.mtime_ns for file in files)
+    recorded = written if last is None else int(last.timestamp()) * SECOND
+    return min(written, recorded) + (IDLE_AFTER_CALL if in_call else IDLE_AFTER)
 
 
 def digest(path: Path, offset: int) -> str:
@@ -134,6 +148,7 @@ class Task(NamedTuple):
     lite: bool  # the store is SQLite, whose search terms are made here
     finished: bool = False  # the agent has reported that it ended, however recent its files are
     followed: bool = False  # the log may grow: a cut last line is not reported while the agent may be running
+    local: bool = True  # the log was written on this machine, which has the folder of its project
 
 
 # Results

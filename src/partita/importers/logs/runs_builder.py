@@ -10,6 +10,7 @@ from partita.formats.log.thread_builder import Turn
 from partita.logs.log_reader import Batch, RawLine
 from partita.logs.pricing.prices import price_of
 from partita.store.bulk.rows import RunRows, pack_run
+from partita.store.runs.rows import ACTIVE_UNTIL
 from partita.store.values import ConsumptionRecord
 from partita.types.json import JsonObject
 from partita.types.threads import Run, RunStatus
@@ -70,12 +71,15 @@ class RunsBuilder:
         run = self._runs.get(run_id)
         return 0 if run is None else max(run.read, run.stored)
 
-    def take(self, *, last: str | None, running: bool) -> list[RunRows]:
-        """Runs with the lines since the last call. `last`: the run that may get more of them."""
+    def take(self, *, last: str | None, active_until: datetime | None) -> list[RunRows]:
+        """Runs with the lines since the last call. `last`: the run that may get more of them.
+
+        It is active until a time, unless its log says that it has ended.
+        """
         rows: list[RunRows] = []
         for run in list(self._runs.values()):
             if run.lines or run.turn is not None or run.consumptions:
-                rows.append(self._rows(run, running=running and run.id == last))
+                rows.append(self._rows(run, active_until if run.id == last else None))
             if run.id != last:
                 del self._runs[run.id]
         return rows
@@ -86,13 +90,13 @@ class RunsBuilder:
             run = self._runs[run_id] = _RunBuilder(run_id, self._stored.get(run_id, 0))
         return run
 
-    def _rows(self, builder: _RunBuilder, *, running: bool) -> RunRows:
+    def _rows(self, builder: _RunBuilder, active_until: datetime | None) -> RunRows:
         packed = max(builder.stored, builder.packed)
         lines, builder.lines = builder.lines, []
         builder.packed = packed + len(lines)
-        return pack_run(self._build(builder, running=running), packed + 1, lines)
+        return pack_run(self._build(builder, active_until), packed + 1, lines)
 
-    def _build(self, builder: _RunBuilder, *, running: bool) -> Run:
+    def _build(self, builder: _RunBuilder, active_until: datetime | None) -> Run:
         turn, used = builder.turn, list(builder.consumptions.values())
         models = Counter(one.model for one in used if one.model)
         prices: JsonObject = {}
@@ -104,10 +108,15 @@ class RunsBuilder:
             if price is not None:
                 prices[one.model or ""] = price
         status: RunStatus = "completed"
+        metadata = self._metadata
         if turn is not None and turn.end is not None:
             status = turn.end
-        elif running:
+        elif active_until is not None:
             status = "running"
+            metadata = {
+                **metadata,
+                "log": {**metadata.get("log", {}), ACTIVE_UNTIL: active_until.isoformat()},
+            }
         return Run(
             id=builder.id,
             thread_id=self._thread_id,
@@ -117,7 +126,7 @@ class RunsBuilder:
             usage=add_usages([one.usage for one in used]) if used else None,
             cost=cost,
             error=None if turn is None else turn.error,
-            metadata={**self._metadata, **({"prices": prices} if prices else {})},
+            metadata={**metadata, **({"prices": prices} if prices else {})},
             created_at=builder.first,
             started_at=builder.first,
             finished_at=None if status == "running" else builder.last,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from time import time_ns
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -18,12 +19,14 @@ from partita.logs.log_reader import Batch, LogReader, agent_file
 from partita.logs.sources.registry import log_format, source_of
 from partita.logs.sources.source import LogFile, LogFormat, SessionStore, is_uuid
 from partita.store.bulk.rows import ThreadRows, prepare_messages
+from partita.store.projects import GIT_ROOT
 from partita.store.values import Source
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message, UserMessage
 from partita.types.threads import Thread
 
-from .plan import COMPRESSED, Outcome, Plan, Task, digest, is_recent
+from .plan import COMPRESSED, SECOND, Outcome, Plan, Task, active_until, digest
+from .repositories import find_repository
 from .runs_builder import RunsBuilder, consumption_records
 
 MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
@@ -53,7 +56,7 @@ class _SessionRows:
 
     def __init__(self, reading: LogReader, task: Task, stored_lines: dict[str, int]) -> None:
         self._reading = reading
-        self._lite = task.lite
+        self._task = task
         metadata: JsonObject = {"log": {"path": str(task.unit.session.path), "format": reading.format.name}}
         self._runs = RunsBuilder(reading.thread_id, reading.format.agent, metadata, stored_lines)
 
@@ -64,14 +67,25 @@ class _SessionRows:
         return {} if last is None else {last: self._runs.lines_of(last)}
 
     def take(
-        self, thread: Thread, batch: Batch, *, running: bool = False, sources: Sequence[Source] = ()
+        self, thread: Thread, batch: Batch, *, until: int | None = None, sources: Sequence[Source] = ()
     ) -> ThreadRows:
-        """The rows of a batch that was added. `running`: the last run has not ended."""
+        """The rows of a batch that was added. `until`: the last run has not ended, see `active_until`."""
         thread_id = self._reading.thread_id
-        messages, failures = prepare_messages(batch.messages, thread_id, batch.times, lite=self._lite)
-        runs = self._runs.take(last=self._reading.builder.run_id, running=running)
+        thread = self._in_repository(thread)
+        messages, failures = prepare_messages(batch.messages, thread_id, batch.times, lite=self._task.lite)
+        active = None if until is None else datetime.fromtimestamp(until / SECOND, UTC)
+        runs = self._runs.take(last=self._reading.builder.run_id, active_until=active)
         consumptions = consumption_records(batch.consumptions, thread_id)
         return ThreadRows(thread, messages, runs, consumptions, sources, failures)
+
+    def _in_repository(self, thread: Thread) -> Thread:
+        """The thread with the git repository of its project, if this machine has it."""
+        found = find_repository(thread.project) if self._task.local and thread.project else None
+        if found is None:
+            return thread
+        known = thread.metadata or {}
+        url = {"gitRepository": found.url} if found.url and "gitRepository" not in known else {}
+        return replace(thread, metadata={**known, GIT_ROOT: found.root, **url})
 
     def orphans(self, parent: Thread) -> Iterator[ThreadRows]:
         """Return sub-agents without a call as threads."""
@@ -83,7 +97,7 @@ class _SessionRows:
     def _orphan(self, parent: Thread, name: str, messages: list[Message]) -> ThreadRows:
         thread_id = f"{parent.id}/{name}"
         own = [replace(message, thread_id=thread_id, run_id=None) for message in messages]
-        ready, failures = prepare_messages(own, thread_id, {}, lite=self._lite)
+        ready, failures = prepare_messages(own, thread_id, {}, lite=self._task.lite)
         thread = replace(
             parent,
             id=thread_id,
@@ -174,13 +188,13 @@ class _FileReader:
     def _end(self) -> Iterator[ThreadRows]:
         """Return the remaining rows, the state of the files, and sub-agents without a call as threads."""
         checkpoint = self._reading.checkpoint()
-        # While a sub-agent is running, its session waits.
-        running = not self._task.finished and any(map(is_recent, self._task.unit.files))
+        until = _active_until(self._task, self._reading)
+        running = until is not None
         batch = self._reading.finish(running=running, followed=running and self._task.followed)
         lines = self._rows.add(batch)
         agents = map(self._agent_source, self._task.unit.agents)
-        sources = [self._source(checkpoint, lines, running), *agents]
-        yield self._rows.take(self._thread(), batch, running=running, sources=sources)
+        sources = [self._source(checkpoint, lines, until), *agents]
+        yield self._rows.take(self._thread(), batch, until=until, sources=sources)
         if not running:  # else a call may claim them later
             yield from self._rows.orphans(self._thread())
 
@@ -191,7 +205,7 @@ class _FileReader:
         written = datetime.fromtimestamp(self._file.mtime_ns / 1e9, UTC)  # no other time is known
         return replace(thread, created_at=written, updated_at=written)
 
-    def _source(self, checkpoint: JsonObject | None, lines: JsonObject, running: bool) -> Source:
+    def _source(self, checkpoint: JsonObject | None, lines: JsonObject, until: int | None) -> Source:
         file, offset = self._file, self._reading.offset
         packed = file.path.suffix in COMPRESSED or self._format.records is not None
         state: JsonObject = {
@@ -204,8 +218,8 @@ class _FileReader:
         }
         if packed:
             state["packed"] = True
-        if running:
-            state["running"] = True
+        if until is not None:
+            state["activeUntil"] = until
         return Source(
             path=str(file.path),
             identity=file.identity,
@@ -226,6 +240,16 @@ class _FileReader:
             hash=digest(file.path, file.size),
             state={"size": file.size, "mtime": file.mtime_ns, "checkpoint": None, "part": True},
         )
+
+
+def _active_until(task: Task, reading: LogReader) -> int | None:
+    """Until when the agent of a session may be running, see `active_until`; `None` if it is not running.
+
+    While a sub-agent is running, its session waits.
+    """
+    builder = reading.builder
+    until = active_until(task.unit.files, builder.last_time, in_call=builder.has_open_calls)
+    return None if task.finished or until <= time_ns() else until
 
 
 # Stores with many sessions
@@ -258,13 +282,12 @@ class _StoreReader:
         self._task = task
         self._store = store
         self._file = task.unit.session
-        self._running = not task.finished and is_recent(self._file)
         stamps, opened = task.plan.state.get("stamps"), task.plan.state.get("open")
         self._known: JsonObject = stamps if is_object(stamps) else {}
         self._stamps: JsonObject = {}
-        # Sessions that must be read again once nothing was written for long, though they do not change.
-        self._known_open = opened if is_array(opened) else ()
-        self._open: list[str] = []
+        # Sessions that must be read again after a time if nothing is written, though they do not change.
+        self._known_open: JsonObject = opened if is_object(opened) else {}
+        self._open: JsonObject = {}
         self._children: dict[str, list[str]] = {}
 
     def rows(self) -> Iterator[ThreadRows | Outcome]:
@@ -276,9 +299,9 @@ class _StoreReader:
         lines = 0
         for session in [name for name in self._top_sessions() if only in (None, name)]:
             stamp = self._stamps[session] = self._stamp(session)
-            was_open = session in self._known_open
-            if self._known.get(session) == stamp and (self._running or not was_open):
-                self._open += [session] if was_open else []
+            until = self._known_open.get(session)
+            if self._known.get(session) == stamp and (until is None or self._is_active(until)):
+                self._open |= {} if until is None else {session: until}
                 continue
             reading = self._read(session)
             for rows in self._rows(reading):
@@ -295,6 +318,11 @@ class _StoreReader:
         yield Outcome(
             str(self._file.path), size, lines, tuple(unknown), tuple(problems), is_changed=held is not None
         )
+
+    def _is_active(self, until: Json) -> bool:
+        """Whether the agent of an open session may still be running. `until` is stored by the last import."""
+        now = active_until([self._file], None, in_call=True)
+        return isinstance(until, int) and min(until, now) > time_ns() and not self._task.finished
 
     def _top_sessions(self) -> list[str]:
         """The sessions that no other session of this store started."""
@@ -330,13 +358,14 @@ class _StoreReader:
     def _rows(self, reading: LogReader) -> Iterator[ThreadRows]:
         """Return the rows of a session."""
         rows = _SessionRows(reading, self._task, {})
-        running = self._running
+        until = _active_until(self._task, reading)
+        running = until is not None
         batch = reading.finish(running=running, followed=running and self._task.followed)
         rows.add(batch)
-        own = rows.take(reading.thread, batch, running=running)
+        own = rows.take(reading.thread, batch, until=until)
         orphans = list(rows.orphans(reading.thread))
         if running and (orphans or any(run.run.status == "running" for run in own.runs)):
-            self._open.append(reading.thread_id)
+            self._open[reading.thread_id] = until
         yield own
         if not running:  # else a call may claim them later
             yield from orphans
@@ -350,7 +379,7 @@ class _StoreReader:
             "packed": True,
         }
         if self._open:
-            state |= {"running": True, "open": self._open}
+            state |= {"activeUntil": min(self._open.values()), "open": self._open}
         return Source(
             path=str(file.path),
             identity=file.identity,

@@ -8,7 +8,6 @@ from typing import Any, Final, TypedDict, Unpack
 
 from partita.errors import AgentError
 from partita.runtime.registry import get_agent
-from partita.runtime.run_fold import ending_in
 from partita.runtime.service import AgentService, InvokeOptions, Prompt, prompt_messages
 from partita.runtime.session.client_replies import ApprovalResponse
 from partita.runtime.session.session import Session
@@ -20,7 +19,7 @@ from partita.store.runs.turns import Busy
 from partita.store.store import Store
 from partita.types.chunks import AgentStreamEvent, Chunk
 from partita.types.json import JsonObject
-from partita.types.messages import AssistantMessage
+from partita.types.messages import AssistantMessage, ending_in
 from partita.types.threads import Run
 
 from .loop import Loop, Setup
@@ -230,7 +229,7 @@ class Agent(StoredAgent):
         last = [*await self._memory.list_messages(thread_id, limit=1, order="desc")]
         if not last or not isinstance(last[0], AssistantMessage):
             raise AgentError(f"the turn added no message to thread {thread_id!r}", hint="read its messages")
-        ended = ending_in(last[0])
+        ended = ending_in(last[0].content)
         if ended is not None:
             raise AgentError(
                 f"the turn ended as {ended.get('status')}: {ended.get('reason')}",

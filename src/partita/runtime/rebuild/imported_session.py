@@ -83,7 +83,7 @@ def _with_new_usage(runs: Sequence[Run], consumptions: Sequence[Consumption]) ->
     stored = {run.id: run for run in runs}
     builder = RunsBuilder("", "", {}, {})
     builder.add(Batch([], [], [one for one in consumptions if one.run_id in stored], {}, []))
-    for rows in builder.take(last=None, running=False):
+    for rows in builder.take(last=None, active_until=None):
         new, run = rows.run, stored[rows.run.id]
         if new.usage != run.usage:
             metadata = {**(run.metadata or {}), **(new.metadata or {})}

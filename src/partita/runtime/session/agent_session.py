@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from partita.formats.call_decoder import SESSION, is_marker
-from partita.logs.log_reader import title_of
 from partita.store.bulk.agent_sessions import AGENT_SESSION, RESUMED, link_session, record_session_usage
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord, RunFilter
@@ -15,6 +14,7 @@ from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, UserMessage, text_of
 from partita.types.threads import Run, Thread
 from partita.types.usage import Usage
+from partita.views.prompts import clean_title
 
 AGENT_TOTALS: Final = "agentTotals"
 """The member of the metadata of a run with the totals of the session that its agent reported."""
@@ -55,8 +55,8 @@ class AgentSession:
         self._resumed = resumed
         self._run = run
         self._cwd = str((cwd or Path()).absolute())
-        prompt = next((text_of(one) for one in history if isinstance(one, UserMessage)), None)
-        self._title = title_of({"prompt": prompt})
+        prompt = next((text_of(one) for one in history if isinstance(one, UserMessage)), "")
+        self._title = clean_title(prompt) or None
         self.id: str | None = None
 
     async def handle(self, chunk: Chunk) -> None:

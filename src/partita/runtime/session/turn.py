@@ -6,11 +6,10 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import AgentError, NotFoundError
-from partita.runtime.run_fold import ENDED
 from partita.store.ids import new_id
 from partita.store.memory import MemoryStore
 from partita.types.json import Json, is_object
-from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.messages import ENDED, AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import StepStartPart
 
 STOPPED_BY: Final = "stoppedBy"

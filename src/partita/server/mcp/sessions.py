@@ -118,7 +118,7 @@ async def list_sessions(archive: Archive, arguments: ListArguments) -> ListResul
 
 def _session(summary: "ThreadSummary") -> Session:
     thread = summary.thread
-    title = thread.title or summary.preview
+    title = summary.title
     return Session(
         id=thread.id,
         title=None if title is None else title[:MAX_TITLE],

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from partita.importers.logs.importer import import_logs
-from partita.importers.logs.plan import RECENT, LogImportReport, Outcome, Plan, Task
+from partita.importers.logs.plan import IDLE_AFTER_CALL, LogImportReport, Outcome, Plan, Task
 from partita.importers.logs.session_reader import read_unit
 from partita.importers.logs.workers import Workers
 from partita.logs.detection import thread_id_of
@@ -37,7 +37,7 @@ async def import_uploaded_logs(
     store: Store, logs: Sequence[DetectedUpload], folder: Path, pool: WorkerPool, *, dry_run: bool
 ) -> ImportedLogs:
     """Import logs into the store. With `dry_run`, they are only compared with it."""
-    before = time_ns() - RECENT
+    before = time_ns() - IDLE_AFTER_CALL
     async with pool.job() as job:
         workers = UploadWorkers(folder, logs, job)
         files: list[LogFile] = []
@@ -110,7 +110,7 @@ class UploadWorkers(Workers):
         known = Source(
             path=self._names[str(task.unit.session.path)], thread_id=thread_id(session), state=state
         )
-        return task._replace(plan=Plan("more", known))
+        return task._replace(plan=Plan("more", known), local=False)
 
     def _rows(self, rows: ThreadRows) -> ThreadRows:
         self.threads.setdefault(rows.thread.id, rows.thread)

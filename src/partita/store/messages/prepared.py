@@ -25,6 +25,7 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    ending_in,
     unlisted_calls,
 )
 from partita.types.parts import (
@@ -171,10 +172,16 @@ def derive(message: Message) -> Derived:
         has_tool_calls=ToolCallPart in types,
         has_reasoning=ReasoningPart in types,
         has_files=not FILES.isdisjoint(types),
-        has_errors=any(row.error is not None for row in rows),
+        has_errors=any(row.error is not None for row in rows) or _has_failed(message.content),
         preview=preview(message.content),
         parts=rows,
     )
+
+
+def _has_failed(content: Content) -> bool:
+    """Whether the run that wrote a message failed, such as a chat without a connection to the model."""
+    ending = ending_in(content)
+    return ending is not None and ending.get("status") == "failed"
 
 
 def _walk(content: Content, prefix: str, rows: list[PartRow], known: frozenset[str] = NOTHING) -> None:

@@ -386,7 +386,7 @@ def _part_conditions(tx: Transaction, filter: PartFilter) -> list[ColumnElement[
     if filter.agent is not None:
         conditions.append(thread_table.c.agent == filter.agent)
     if filter.project is not None:
-        conditions.append(matches_project(tx, thread_table.c.project, filter.project))
+        conditions.append(matches_project(tx, thread_table, filter.project))
     if filter.since is not None:
         conditions.append(messages.c.created_at >= filter.since)
     if filter.until is not None:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 from sqlalchemy import (
@@ -39,7 +39,7 @@ from partita.store.sql.transaction import Transaction, require_row
 from partita.store.threads import rows as threads
 from partita.store.values import Page, RunFilter
 from partita.types.codec import decode, encode
-from partita.types.json import Json, dumps, loads
+from partita.types.json import Json, dumps, is_object, loads
 from partita.types.threads import Run, RunStatus
 from partita.types.usage import Usage
 from partita.types.value import Extra
@@ -47,7 +47,17 @@ from partita.types.value import Extra
 ACTIVE: tuple[RunStatus, ...] = ("pending", "running")
 """The statuses of runs that have not ended."""
 
+STARTED: Final = "coalesce(r.started_at, r.created_at)"
+SECONDS: Final = {
+    True: f"(r.finished_at - {STARTED}) / 1000000.0",
+    False: f"CAST(EXTRACT(EPOCH FROM r.finished_at - {STARTED}) AS DOUBLE PRECISION)",
+}
+"""The duration of a run `r` in SQL, by whether the engine is SQLite."""
+
 MAX_ID = 255
+
+ACTIVE_UNTIL: Final = "activeUntil"
+"""The member of `log` in the metadata of an imported run: when its agent is idle if it writes nothing."""
 
 OCCUPIES_THREAD = not_(and_(runs.c.sealed, runs.c.lease_owner.is_(None)))
 """The condition that an active run blocks its thread. An imported run, whose log is sealed and which has no
@@ -89,6 +99,31 @@ def find_or_none(tx: Transaction, id: str, *, lock: bool = False) -> Row[Any] | 
             f"several owners have a run {id!r}", hint="use the store of one: store.scoped(owner)"
         )
     return rows[0] if rows else None
+
+
+def is_idle(row: Row[Any], now: datetime) -> bool:
+    """Whether an imported run that is `running` by its row has written nothing for long.
+
+    The import that read its log knew until when the agent was expected to write the next record.
+    """
+    metadata: Json = None if row.metadata is None else loads(row.metadata)
+    log: Json = metadata.get("log") if is_object(metadata) else None
+    until: Json = log.get(ACTIVE_UNTIL) if is_object(log) else None
+    return isinstance(until, str) and datetime.fromisoformat(until) < now
+
+
+def end_idle(tx: Transaction) -> int:
+    """End imported runs that have written nothing for long; returns how many there were."""
+    query = select(runs).where(tx.owned(runs), runs.c.status == "running", runs.c.finished_at.is_(None))
+    rows = [row for row in tx.rows(query.where(not_(OCCUPIES_THREAD))) if is_idle(row, tx.now)]
+    for row in rows:
+        last = tx.run(
+            select(thread_table.c.updated_at).where(
+                thread_table.c.owner == row.owner, thread_table.c.id == row.thread_id
+            )
+        ).scalar()
+        change(tx, row, {"status": "completed", "finished_at": last or tx.now})
+    return len(rows)
 
 
 def from_row(row: Row[Any]) -> Run:
@@ -235,7 +270,7 @@ def list_runs(
         query = query.where(is_before(runs.c.created_at, selected.until))
     if selected.project is not None:
         of_run = (thread_table.c.owner == runs.c.owner, thread_table.c.id == runs.c.thread_id)
-        in_project = matches_project(tx, thread_table.c.project, selected.project)
+        in_project = matches_project(tx, thread_table, selected.project)
         query = query.where(exists().where(*of_run, in_project))
     if cursor is not None:
         query = query.where(_before(*time_and_id(cursor)))

@@ -149,7 +149,8 @@ def _alternative(tx: Transaction, condition: Condition, value: Any, *, titles: b
         case "agent":
             return Conditions("threads.agent = ?", value)
         case "project":
-            return Conditions(*project_condition(tx, "threads.project", value))
+            condition_text, values = project_condition(tx, "threads", value)
+            return Conditions(condition_text, *values)
         case "role":
             return Conditions("messages.role = ?", value)
         case "tool":

@@ -48,7 +48,7 @@ def messages_measure() -> Measure:
         "messages m CROSS JOIN threads t",
         "m",
         "m.created_at",
-        {"project": "t.project", "agent": "t.agent", "thread": "t.id"},
+        {"project": "t.repository", "agent": "t.agent", "thread": "t.id"},
         "count(*) AS messages",
         ("NOT m.internal",),
     )
@@ -61,7 +61,7 @@ def usage_measure(*, whole_thread: bool) -> Measure:
         "c",
         "c.time",
         {
-            "project": "t.project",
+            "project": "t.repository",
             "agent": "coalesce(c.agent, t.agent)",
             "model": "c.model",
             "thread": "t.id",
@@ -86,7 +86,7 @@ def calls_measure(tx: Transaction, *, whole_thread: bool, by_model: bool) -> Mea
         "m",
         "m.created_at",
         {
-            "project": "t.project",
+            "project": "t.repository",
             "agent": "t.agent",
             "model": "CASE WHEN p.path LIKE '%.%' THEN NULL ELSE r.model END",
             "tool": "p.tool_name",
@@ -109,7 +109,7 @@ def runs_measure() -> Measure:
         "r",
         "r.created_at",
         {
-            "project": "t.project",
+            "project": "t.repository",
             "agent": "coalesce(r.agent, t.agent)",
             "model": "r.model",
             "thread": "t.id",
@@ -141,12 +141,15 @@ def where(
         f"{measure.columns['agent']} = ?": filter.agent,
         f"{measure.columns.get('model')} = ?": filter.model,
     }
+    used: dict[str, tuple[Any, ...]] = {
+        condition: (value,) for condition, value in conditions.items() if value is not None
+    }
     if filter.project is not None:
-        condition, value = project_condition(tx, measure.columns["project"], filter.project)
-        conditions[condition] = value
-    used = {condition: value for condition, value in conditions.items() if value is not None}
+        in_project, names = project_condition(tx, "t", filter.project)
+        used[in_project] = names
     of_thread = (f"t.owner = {measure.main}.owner", f"t.id = {measure.main}.thread_id")
-    return " AND ".join([*of_thread, *measure.conditions, *used]), tuple(used.values())
+    parameters = tuple(value for values in used.values() for value in values)
+    return " AND ".join([*of_thread, *measure.conditions, *used]), parameters
 
 
 NO_NUMBERS: dict[str, Any] = {
@@ -212,5 +215,6 @@ def thread_ids(
 
 def thread_rows(tx: Transaction, keys: Sequence[int]) -> dict[int, Row[Any]]:
     """What statistics show of threads, by key."""
-    query = f"SELECT key, id, title, agent, project FROM threads WHERE key IN ({KEYS[tx.is_sqlite]})"
+    columns = "key, id, title, agent, repository AS project"
+    query = f"SELECT {columns} FROM threads WHERE key IN ({KEYS[tx.is_sqlite]})"
     return {row.key: row for row in tx.sql(query, (tx.list_parameter(keys),))}

@@ -4,6 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import RowMapping
 
+from partita.store.runs.rows import SECONDS
 from partita.store.schema import from_microseconds, known_time
 from partita.store.sql.transaction import Transaction
 from partita.store.values import StatFilter
@@ -123,11 +124,6 @@ def _seconds(microseconds: Any) -> float | None:
 
 RunOrder: TypeAlias = Literal["cost", "duration", "tokens"]
 
-STARTED = "coalesce(r.started_at, r.created_at)"
-SECONDS = {
-    True: f"(r.finished_at - {STARTED}) / 1000000.0",
-    False: f"CAST(EXTRACT(EPOCH FROM r.finished_at - {STARTED}) AS DOUBLE PRECISION)",
-}
 OWN_USAGE = {
     True: "CAST(coalesce(json_extract(r.usage, '$.{name}'), 0) AS INTEGER)",
     False: "CAST(coalesce(CAST(r.usage AS jsonb) ->> '{name}', '0') AS BIGINT)",
@@ -140,8 +136,8 @@ WITH spent AS (
         sum(output_tokens) AS output_tokens
     FROM consumptions WHERE run_id IS NOT NULL {owned} GROUP BY owner, run_id
 ), found AS (
-    SELECT r.id, r.thread_id, t.title, t.project, coalesce(r.agent, t.agent) AS agent, r.model, r.status,
-        r.created_at, coalesce(spent.cost, r.cost) AS cost,
+    SELECT r.id, r.thread_id, t.title, t.repository AS project, coalesce(r.agent, t.agent) AS agent,
+        r.model, r.status, r.created_at, coalesce(spent.cost, r.cost) AS cost,
         CAST(coalesce(spent.input_tokens, {input}) AS BIGINT) AS input_tokens,
         CAST(coalesce(spent.output_tokens, {output}) AS BIGINT) AS output_tokens,
         {seconds} AS seconds

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, select, true
 
-from partita.store.projects import matching_projects
+from partita.store.projects import matches_project
 from partita.store.schema import is_before, threads
 from partita.store.sql.transaction import Transaction
 from partita.store.values import ThreadFilter
@@ -83,6 +83,7 @@ class _Group(NamedTuple):
 
     agent: str | None
     project: str | None
+    in_project: bool  # that of the filter
     errors: bool
     pinned: bool
     in_time: bool  # between `since` and `until` of the filter
@@ -96,7 +97,7 @@ _Test = Callable[[_Group], bool]
 def thread_facets(tx: Transaction, filter: ThreadFilter | None = None) -> Facets:
     """The number of threads by agent, project, model, tool and time, for a filter."""
     selected = filter or ThreadFilter()
-    tests = _tests(tx, selected)
+    tests = _tests(selected)
     groups, complete = _groups(tx, selected)
     newest = _newest(tx, selected)
     for_models = newest if selected.model is None else _newest(tx, replace(selected, model=None))
@@ -115,14 +116,13 @@ def thread_facets(tx: Transaction, filter: ThreadFilter | None = None) -> Facets
     )
 
 
-def _tests(tx: Transaction, filter: ThreadFilter) -> dict[str, _Test]:
+def _tests(filter: ThreadFilter) -> dict[str, _Test]:
     """The conditions on the values of a group, by the facet that leaves each out."""
     tests: dict[str, _Test] = {}
     if filter.agent is not None:
         tests["agent"] = lambda one: one.agent == filter.agent
     if filter.project is not None:
-        named = matching_projects(tx, filter.project)
-        tests["project"] = lambda one: one.project in named
+        tests["project"] = lambda one: one.in_project
     if filter.has_errors is not None:
         tests["errors"] = lambda one: one.errors is filter.has_errors
     if filter.pinned is not None:
@@ -142,7 +142,8 @@ def _groups(tx: Transaction, filter: ThreadFilter) -> tuple[list[_Group], bool]:
     """The newest threads that count for some facet, in groups, and whether these are all."""
     values = {
         "agent": threads.c.agent,
-        "project": threads.c.project,
+        "project": threads.c.repository,
+        "in_project": true() if filter.project is None else matches_project(tx, threads, filter.project),
         "errors": threads.c.error_count > 0,
         "pinned": is_pinned(tx),
         "in_time": _in_time(filter),

@@ -55,7 +55,7 @@ def conditions(tx: Transaction, filter: ThreadFilter) -> list[ColumnElement[bool
     if filter.agent is not None:
         found.append(columns.agent == filter.agent)
     if filter.project is not None:
-        found.append(matches_project(tx, columns.project, filter.project))
+        found.append(matches_project(tx, threads, filter.project))
     if filter.since is not None:
         found.append(columns.updated_at >= filter.since)
     if filter.until is not None:

@@ -10,25 +10,26 @@ from sqlalchemy import (
     ColumnElement,
     CursorResult,
     Row,
-    bindparam,
     cast,
     func,
     literal,
+    literal_column,
     select,
     tuple_,
 )
 
-from partita.store.runs.rows import ACTIVE
-from partita.store.schema import NEVER, Instant, consumptions, messages, runs, threads
+from partita.store.runs.rows import ACTIVE, SECONDS, is_idle
+from partita.store.schema import NEVER, Instant, consumptions, runs, threads
 from partita.store.sql.pages import Numbered, NumberedPage, from_cursor, page_size, time_and_id, to_cursor
-from partita.store.sql.statement import Statement
 from partita.store.sql.transaction import Transaction
 from partita.store.values import Order, Page, ThreadFilter, ThreadSort
+from partita.types.json import Json
 from partita.types.threads import RunStatus, Thread
 from partita.types.value import Value
+from partita.views.prompts import clean_title, is_telling
 
 from .filter import CHOSEN, PINNED, conditions
-from .rows import find, from_row, tags_of
+from .rows import NOTE, find, find_or_none, from_row, tags_of
 
 Key: TypeAlias = tuple[str, str]
 """The owner and the id of a thread."""
@@ -69,6 +70,16 @@ SORTS: Final[Mapping[ThreadSort, ColumnElement[Any]]] = {
     "messages": threads.c.message_count,
 }
 
+DURATION: Final = {
+    is_sqlite: literal_column(
+        f"(SELECT CAST(coalesce(sum({seconds} * 1000), 0) AS BIGINT) FROM runs r"
+        " WHERE r.owner = threads.owner AND r.thread_id = threads.id AND r.finished_at > r.started_at)",
+        BigInteger,
+    )
+    for is_sqlite, seconds in SECONDS.items()
+}
+"""The sum of the durations of the runs of a thread, in milliseconds."""
+
 
 def _page_of_rows(
     tx: Transaction,
@@ -80,7 +91,7 @@ def _page_of_rows(
 ) -> tuple[Sequence[Row[Any]], str | None]:
     """The rows of a page of threads, and the cursor of the next one."""
     limit = page_size(limit)
-    by = SORTS[sort]
+    by = DURATION[tx.is_sqlite] if sort == "duration" else SORTS[sort]
     is_time = isinstance(by.type, Instant)
     columns = (by, threads.c.id)
     query = select(threads, by.label("rank")).where(
@@ -151,33 +162,42 @@ def starting_with(tx: Transaction, prefix: str, *, limit: int) -> list[ThreadNam
     return [ThreadName(row.id, row.title) for row in tx.rows(query.order_by(threads.c.id).limit(limit))]
 
 
-# Titles of threads that have none: the start of the first message of the user. They are not stored.
+# Titles of threads that have none: the start of a prompt. They are not stored.
 
 MAX_TITLE: Final = 60
 """The number of characters of a title that is made from a message."""
 
-_FIRST_QUESTION = Statement(
-    select(messages.c.preview)
-    .where(
-        messages.c.owner == bindparam("of_owner"),
-        messages.c.thread_id == bindparam("of_thread"),
-        messages.c.role == "user",
-        messages.c.internal.is_(False),
-        messages.c.preview != "",
-    )
-    .order_by(messages.c.seq)
-    .limit(1)
-)
+PROMPTS: Final = """
+SELECT t.owner, t.id, m.preview FROM {chosen} CROSS JOIN messages m
+WHERE m.key IN (
+    SELECT p.key FROM messages p WHERE p.owner = t.owner AND p.thread_id = t.id AND p.role = 'user'
+        AND NOT p.internal AND p.preview <> '' ORDER BY p.seq LIMIT 5
+) AND m.owner = t.owner ORDER BY m.seq
+"""
 
 
 def with_display_titles(tx: Transaction, listed: Sequence[Thread]) -> list[Thread]:
-    """The threads, each with a title: one that has none gets the start of its first user message."""
-    return [thread if thread.title else _with_title(tx, thread) for thread in listed]
+    """The threads, each with a title: one that has none gets the start of a prompt."""
+    untitled = [thread for thread in listed if not thread.title]
+    rows = [find_or_none(tx, thread.id, thread.resource_id or "") for thread in untitled]
+    titles = _titles_from_prompts(tx, [row for row in rows if row is not None])
+    found = {key: first_words(title) for key, title in titles.items()}
+    return [
+        thread
+        if thread.title
+        else replace(thread, title=found.get((thread.resource_id or "", thread.id), thread.title))
+        for thread in listed
+    ]
 
 
-def _with_title(tx: Transaction, thread: Thread) -> Thread:
-    row = _FIRST_QUESTION.row(tx, of_owner=thread.resource_id or "", of_thread=thread.id)
-    return thread if row is None else replace(thread, title=first_words(row.preview))
+def _titles_from_prompts(tx: Transaction, rows: Sequence[Row[Any]]) -> dict[Key, str]:
+    """For each thread the first prompt that says something, or else the first one."""
+    found: dict[Key, str] = {}
+    for row in _query(tx, PROMPTS, rows) if rows else ():
+        title, known = clean_title(row.preview), found.get(_key(row))
+        if title and (known is None or (is_telling(title) and not is_telling(known))):
+            found[_key(row)] = title
+    return found
 
 
 def first_words(text: str) -> str:
@@ -203,11 +223,10 @@ SELECT DISTINCT t.owner, t.id FROM {chosen} CROSS JOIN messages m CROSS JOIN par
 WHERE m.owner = t.owner AND m.thread_id = t.id AND m.id = t.active_leaf_id
     AND p.owner = m.owner AND p.message = m.key AND p.state = 'approval-requested'
 """
-PREVIEWS: Final = """
-SELECT t.owner, t.id, (
-    SELECT m.preview FROM messages m WHERE m.owner = t.owner AND m.thread_id = t.id AND m.role = 'user'
-        AND NOT m.internal AND m.preview <> '' ORDER BY m.seq LIMIT 1
-) AS preview FROM {chosen}
+RUNS: Final = """
+SELECT t.owner, t.id, count(*) AS runs,
+    sum(CASE WHEN r.finished_at > r.started_at THEN {seconds} END) AS seconds
+FROM {chosen} CROSS JOIN runs r WHERE r.owner = t.owner AND r.thread_id = t.id GROUP BY t.owner, t.id
 """
 
 
@@ -215,22 +234,21 @@ class ThreadSummary(Value, kw_only=True):
     """A thread with what a list shows of it."""
 
     thread: Thread
-    preview: str | None = None  # the start of the first user message, if the thread has no title
+    title: str | None = None  # for display: without what tools added, or from a prompt if the thread has none
+    repository: str | None = None  # the git repository with the project, or else the project
     models: tuple[str, ...] = ()  # the models that responded, the one with the most tokens first
     errors: int = 0  # messages with a failed call
     pinned: bool = False
     tags: tuple[str, ...] = ()
+    note: str | None = None
     run_id: str | None = None  # the active run, if there is one
     run_status: RunStatus | None = None
     waiting: bool = False  # for the approval of a call
+    runs: int = 0
+    seconds: float | None = None  # the sum of the durations of its runs, as far as they are known
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None  # in US dollars, of responses with a price
-
-    @property
-    def title(self) -> str | None:
-        """The title of the thread, or the first words of the first user message."""
-        return self.thread.title or (first_words(self.preview) if self.preview else None)
 
 
 def list_summaries(
@@ -260,11 +278,12 @@ def _summaries(tx: Transaction, rows: Sequence[Row[Any]]) -> list[ThreadSummary]
         usage.setdefault(_key(row), []).append(row)
     active = _active_runs(tx, rows)
     waiting = {_key(row) for row in _query(tx, WAITING_FOR_APPROVAL, rows)}
-    untitled = [row for row in rows if not row.title]
-    previews = {_key(row): row.preview or None for row in _query(tx, PREVIEWS, untitled)} if untitled else {}
+    done = {_key(row): row for row in _query(tx, RUNS.replace("{seconds}", SECONDS[tx.is_sqlite]), rows)}
+    titles = _titles_from_prompts(tx, [row for row in rows if not clean_title(row.title or "")])
     return [
-        _summary(row, usage.get(_key(row), []), active.get(_key(row)), _key(row) in waiting, previews)
+        _summary(row, usage.get(key, []), active.get(key), done.get(key), key in waiting, titles.get(key))
         for row in rows
+        for key in [_key(row)]
     ]
 
 
@@ -281,33 +300,44 @@ def _query(tx: Transaction, query: str, rows: Sequence[Row[Any]]) -> CursorResul
 def _active_runs(tx: Transaction, rows: Sequence[Row[Any]]) -> dict[Key, Row[Any]]:
     """The active runs of threads: running ones rather than pending ones."""
     query = (
-        select(runs.c.owner, runs.c.thread_id, runs.c.id, runs.c.status)
+        select(runs.c.owner, runs.c.thread_id, runs.c.id, runs.c.status, runs.c.metadata)
         .where(runs.c.finished_at.is_(None), runs.c.status.in_(ACTIVE), tx.owned(runs))
         .order_by(runs.c.status)  # of two the last one stays
     )
     listed = {_key(row) for row in rows}
-    return {(row.owner, row.thread_id): row for row in tx.rows(query) if (row.owner, row.thread_id) in listed}
+    return {
+        (row.owner, row.thread_id): row
+        for row in tx.rows(query)
+        if (row.owner, row.thread_id) in listed and not is_idle(row, tx.now)
+    }
 
 
 def _summary(
     row: Row[Any],
     usage: Sequence[Row[Any]],
     run: Row[Any] | None,
+    done: Row[Any] | None,
     waiting: bool,
-    previews: Mapping[Key, str | None],
+    prompt: str | None,
 ) -> ThreadSummary:
     thread = from_row(row)
+    metadata = thread.metadata or {}
     costs = [one.cost for one in usage if one.cost is not None]
+    note: Json = metadata.get(NOTE)
     return ThreadSummary(
         thread=thread,
-        preview=previews.get(_key(row)),
+        title=clean_title(row.title or "") or prompt,
+        repository=row.repository,
         models=tuple(one.model for one in usage if one.model is not None),
         errors=row.error_count,
-        pinned=(thread.metadata or {}).get(PINNED) is True,
-        tags=tags_of(thread.metadata),
+        pinned=metadata.get(PINNED) is True,
+        tags=tags_of(metadata),
+        note=note if isinstance(note, str) else None,
         run_id=None if run is None else run.id,
         run_status=None if run is None else run.status,
         waiting=waiting,
+        runs=0 if done is None else done.runs,
+        seconds=None if done is None or done.seconds is None else float(done.seconds),
         input_tokens=sum(one.input_tokens for one in usage),
         output_tokens=sum(one.output_tokens for one in usage),
         cost=sum(costs) if costs else None,

@@ -20,6 +20,7 @@ from partita.errors import ConflictError, StoreError
 from partita.store.blobs import blobs
 from partita.store.data_migrations.progress import forget_thread
 from partita.store.encoding import encode_json
+from partita.store.projects import repository_of
 from partita.store.schema import blob_refs, messages, run_blobs, runs, sources, thread_labels, threads
 from partita.store.search import index as search_index
 from partita.store.search.fields import NO_FIELDS, SearchEntry
@@ -34,6 +35,9 @@ from partita.types.value import Extra
 
 TAGS: Final = "tags"
 """The member of the metadata that is the list of the tags of a thread."""
+
+NOTE: Final = "note"
+"""The member of the metadata with the user's note about a thread."""
 
 RENAMED: Final = "renamed"
 """The member of the metadata that is `true` if an import must not replace the title of a thread."""
@@ -142,6 +146,7 @@ def own_fields(thread: Thread) -> dict[str, Any]:
         "metadata": None if thread.metadata is None else encode_json(thread.metadata, "$.metadata"),
         "agent": storable(thread.agent, "the agent"),
         "project": storable(thread.project, "the project"),
+        "repository": storable(repository_of(thread.project, thread.metadata), "the repository"),
         "extra": None if thread.extra is None else encode_json(dict(thread.extra), "$"),
     }
 
@@ -183,11 +188,16 @@ def label(value: Json) -> str:
 
 
 def rewrite_derived(tx: Transaction, row: Row[Any]) -> None:
-    """Replace the title in the search index and the labels of a thread."""
+    """Replace the title in the search index, the labels and the repository of a thread."""
     search_index.delete(tx, [(row.owner, -row.key)])
     of_thread = (thread_labels.c.owner == row.owner, thread_labels.c.thread_id == row.id)
     tx.run(delete(thread_labels).where(*of_thread))
-    _write_derived(tx, row.owner, row.key, from_row(row))
+    thread = from_row(row)
+    _write_derived(tx, row.owner, row.key, thread)
+    repository = repository_of(thread.project, thread.metadata)
+    if repository != row.repository:
+        same = (threads.c.owner == row.owner, threads.c.id == row.id)
+        tx.run(update(threads).where(*same).values(repository=repository))
 
 
 def save(tx: Transaction, thread: Thread) -> Thread:

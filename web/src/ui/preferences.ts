@@ -1,0 +1,102 @@
+/** What the user has chosen for the look of the page, kept in this browser. */
+import { useCallback, useSyncExternalStore } from "react";
+
+/** Which messages of a session are shown: questions and final responses; the calls in groups; everything. */
+export type Detail = "focused" | "normal" | "everything";
+
+export interface Preferences {
+  readonly theme: "system" | "light" | "dark";
+  readonly density: "comfortable" | "compact";
+  /** The width of text: lines that are easy to read, or the whole window. */
+  readonly width: "text" | "full";
+  readonly detail: Detail;
+  /** Parts that are expanded at first. */
+  readonly open: readonly ("reasoning" | "commands" | "edits" | "agents" | "other")[];
+  /** The URL that opens a file in an editor, with `{path}`, `{line}` and `{column}`. Empty: no links. */
+  readonly editor: string;
+  /** The width of the list of sessions in pixels. */
+  readonly sidebar: number;
+  readonly sidebarFolded: boolean;
+}
+
+const DEFAULTS: Preferences = {
+  theme: "system",
+  density: "comfortable",
+  width: "text",
+  detail: "normal",
+  open: [],
+  editor: "vscode://file/{path}:{line}:{column}",
+  sidebar: 336,
+  sidebarFolded: false,
+};
+
+const CHOICES: { readonly [Name in keyof Preferences]?: readonly Preferences[Name][] } = {
+  theme: ["system", "light", "dark"],
+  density: ["comfortable", "compact"],
+  width: ["text", "full"],
+  detail: ["focused", "normal", "everything"],
+};
+
+const STORAGE = "partita.preferences";
+const listeners = new Set<() => void>();
+let current = load();
+
+export const preferences = (): Preferences => current;
+
+export const usePreferences = (): Preferences => useSyncExternalStore(subscribe, preferences);
+
+/** A preference, and the function that changes it. */
+export function usePreference<Name extends keyof Preferences>(
+  name: Name,
+): readonly [Preferences[Name], (value: Preferences[Name]) => void] {
+  const value = useSyncExternalStore(subscribe, () => current[name]);
+  const set = useCallback((next: Preferences[Name]) => setPreference(name, next), [name]);
+  return [value, set];
+}
+
+export function setPreference<Name extends keyof Preferences>(name: Name, value: Preferences[Name]): void {
+  current = { ...current, [name]: value };
+  const changed = Object.entries(current).filter(([key, one]) => one !== DEFAULTS[key as Name]);
+  localStorage.setItem(STORAGE, JSON.stringify(Object.fromEntries(changed)));
+  for (const listener of listeners) listener();
+}
+
+export function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}
+
+function load(): Preferences {
+  if (typeof localStorage === "undefined") return DEFAULTS;
+  let stored: unknown;
+  try {
+    stored = JSON.parse(localStorage.getItem(STORAGE) ?? "{}");
+  } catch {
+    stored = {}; // not written by this page
+  }
+  const known = Object.entries(Object(stored) as Record<string, unknown>).filter(([name, value]) =>
+    isValid(name as keyof Preferences, value),
+  );
+  return { ...DEFAULTS, ...Object.fromEntries(known) };
+}
+
+function isValid(name: keyof Preferences, value: unknown): boolean {
+  const choices: readonly unknown[] | undefined = CHOICES[name];
+  if (choices) return choices.includes(value);
+  const fallback = DEFAULTS[name];
+  return (
+    fallback !== undefined &&
+    typeof value === typeof fallback &&
+    Array.isArray(value) === Array.isArray(fallback)
+  );
+}
+
+// Another tab has changed a preference.
+if (typeof window !== "undefined")
+  window.addEventListener("storage", ({ key }) => {
+    if (key !== STORAGE) return;
+    current = load();
+    for (const listener of listeners) listener();
+  });
