@@ -150,6 +150,11 @@ describe("the parts of a message", () => {
     await page.getByText("Almanac").waitFor();
   });
 
+  it("have a head with the time of day of an old message", async () => {
+    const page = await site.open("#/t/tides?m=a1");
+    await page.locator('article[data-place="a1"] time', { hasText: "1 Mar 2026, 10:00" }).waitFor();
+  });
+
   it("include a diagram in a frame, and the error of an invalid one", async () => {
     const page = await site.open("#/t/diagram");
     const frame = page.frameLocator('iframe[title="Diagram"]').first();

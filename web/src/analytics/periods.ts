@@ -1,5 +1,6 @@
 /** Time ranges: the selected one, the previous one, and their days, weeks and months. All in local time. */
 import type { Step } from "../api/analytics";
+import { day } from "../ui/format";
 
 export const PRESETS = [
   { name: "7d", label: "Last 7 days", days: 7 },
@@ -111,7 +112,6 @@ export function periodSpan(step: Step, name: string, within: Span): Span {
 }
 
 const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const LONG = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 const MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
 
 /** 4 Mar, Mar 2026 */
@@ -124,5 +124,7 @@ export function shortName(step: Step, name: string): string {
 export function longName(step: Step, name: string): string {
   const start = startOf(name);
   if (!start) return name;
-  return step === "month" ? MONTH.format(start) : `${step === "week" ? "week of " : ""}${LONG.format(start)}`;
+  return step === "month"
+    ? MONTH.format(start)
+    : `${step === "week" ? "week of " : ""}${day(start.toISOString())}`;
 }

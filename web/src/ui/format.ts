@@ -5,6 +5,7 @@ const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFracti
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "short" });
 
 /** 12,345 */
 export const count = (value: number): string => COUNT.format(value);
@@ -19,13 +20,22 @@ export function money(value: number): string {
   return `$${value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** 840 ms, 4.2 s, 3 min 20 s, 2 h 5 min */
+/** 840 ms, 4.2 s, 12 s, 3 min, 3 min 20 s, 2 h 5 min, 3 d 4 h */
 export function duration(seconds: number): string {
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return twoUnits(whole, 60, "min", "s");
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 24 * 60) return twoUnits(minutes, 60, "h", "min");
+  return twoUnits(Math.floor(minutes / 60), 24, "d", "h");
+}
+
+/** A value in two units; the smaller one is left out if it is zero. */
+function twoUnits(value: number, scale: number, large: string, small: string): string {
+  const rest = value % scale;
+  return `${Math.floor(value / scale)} ${large}${rest ? ` ${rest} ${small}` : ""}`;
 }
 
 /** 512 B, 16 KB, 1.4 MB */
@@ -44,14 +54,30 @@ export function bytes(size: number): string {
 /** 3 Mar 2026, 14:02:11 */
 export const moment = (iso: string): string => MOMENT.format(new Date(iso));
 
-/** just now, 5 min ago, 14:02, Mon 14:02, 3 Mar 2026 */
+/** 14:02 */
+export const clock = (iso: string): string => CLOCK.format(new Date(iso));
+
+/** 3 Mar 2026 */
+export const day = (iso: string): string => DAY.format(new Date(iso));
+
+/** Days before today for which the name of the day is unambiguous. */
+const DAYS_WITH_NAMES = 6;
+
+/** just now, 5 min ago, 14:02, Mon 14:02, 3 Mar 2026, 14:02 */
 export function ago(iso: string, now: number = Date.now()): string {
-  const then = new Date(iso);
-  const seconds = (now - then.getTime()) / 1000;
-  if (seconds < 45) return "just now";
-  if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
-  if (new Date(now).toDateString() === then.toDateString()) return CLOCK.format(then);
-  return DAY.format(then);
+  const seconds = (now - Date.parse(iso)) / 1000;
+  if (seconds >= 0 && seconds < 45) return "just now";
+  if (seconds >= 0 && seconds < 3570) return `${Math.max(1, Math.round(seconds / 60))} min ago`;
+  const days = daysBetween(new Date(iso), new Date(now));
+  if (days === 0) return clock(iso);
+  if (days > 0 && days <= DAYS_WITH_NAMES) return `${WEEKDAY.format(new Date(iso))} ${clock(iso)}`;
+  return `${day(iso)}, ${clock(iso)}`;
+}
+
+/** The number of midnights between two times. */
+function daysBetween(from: Date, to: Date): number {
+  const midnight = (date: Date) => Date.UTC(date.getFullYear(), date.getMonth(), date.getDate());
+  return Math.round((midnight(to) - midnight(from)) / 86_400_000);
 }
 
 /** "1 message", "3 messages" */

@@ -81,7 +81,7 @@ describe("facts", () => {
     ["output tokens", 1200, 1500, "1,200", "+300 (+25 %)"],
     ["output tokens", 1, 12, "1", "+11"],
     ["cost", 0.5, 0.25, "$0.50", "−$0.25 (−50 %)"],
-    ["duration (s)", 2, 2.1, "2.0 s", "+100 ms (+5.0 %)"],
+    ["duration (s)", 2, 2.1, "2 s", "+100 ms (+5.0 %)"],
     ["model", "a", "b", "a", ""],
     ["cost", null, 1, "none", ""],
   ])("%s from %s to %s", (name, a, b, shown, differs) => {
