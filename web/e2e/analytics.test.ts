@@ -59,6 +59,9 @@ async def main():
             ("large", 1000, 0, 100, 0, 2.0, None),
         ])
 
+        await store.threads.create("undated")
+        await store.messages.save([UserMessage(id="u", content="When?")], thread_id="undated")
+
 asyncio.run(main())
 `;
 
@@ -144,7 +147,7 @@ describe("analytics", () => {
     await headline(page, "Threads").getByText("+200%").waitFor();
     await headline(page, "Reasoning").getByText("10% of output").waitFor();
     expect(await row(page, "Tools", "read").getByRole("cell").allTextContents()).toEqual([
-      ...["2", "0", "0%", "0", "0", "2.0 s", "2.0 s", "2.0 s", "4.0 s", "2"],
+      ...["2", "0", "0%", "0", "0", "2 s", "2 s", "2 s", "4 s", "2"],
     ]);
     expect(await row(page, "By model", "large").getByRole("cell").allTextContents()).toEqual([
       ...["$3.50", "1", "1", "13K", "300", "12%", "17%", "2", "1"],
@@ -228,6 +231,43 @@ describe("analytics", () => {
     expect(await first()).toBe("/harbour");
   });
 
+  it("shows the sessions of each day of a year as a heatmap", async () => {
+    const page = await open(MARCH);
+    const days = figure(page, "Sessions by day");
+    await days.getByText("Active on 3 days. Most: 2 sessions (3 Mar 2026).").waitFor();
+    const third = days.getByRole("link", { name: "3 Mar 2026: 2 sessions" });
+    expect(idsIn(await third.getAttribute("href"))).toEqual(["bell", "boat"]);
+    expect(await days.locator("li").count()).toBe(52 * 7 + 6); // a year of weeks, until Saturday
+    await days.getByRole("button", { name: "Sessions by day: save as PNG" }).focus();
+    await page.keyboard.press("Tab");
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+    expect(await focused()).toBe("3 Mar 2026: 2 sessions");
+    await days.getByText("2 sessions", { exact: true }).waitFor(); // the tooltip
+    await page.keyboard.press("ArrowUp");
+    expect(await focused()).toBe("2 Mar 2026: 1 session");
+    await page.keyboard.press("ArrowLeft");
+    expect(await focused()).toBe("23 Feb 2026: 1 session");
+    await page.keyboard.press("Home");
+    expect(await focused()).toBe("3 Mar 2025: no sessions");
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expect.poll(() => days.locator("li").count()).toBeLessThan(30 * 7);
+    expect(await days.locator("li").first().getByRole("button").getAttribute("aria-label")).toMatch(/2025/);
+    await days.getByRole("button", { name: "Sessions by day: table" }).click();
+    expect(await days.getByRole("row").allTextContents()).toEqual([
+      "DaySessionsMessages",
+      "2026-02-2312",
+      "2026-03-0214",
+      "2026-03-0324",
+    ]);
+  });
+
+  it("starts all time with the first session, also if the time of others is unknown", async () => {
+    const page = await open("#/analytics?range=all");
+    await figure(page, "Cost over time")
+      .getByText(/Total: \$6\.00\. Peak: \$4\.00/)
+      .waitFor();
+  });
+
   it("keeps filters in the address", async () => {
     const page = await open(MARCH);
     await page.getByRole("combobox", { name: "Agent" }).selectOption("keeper");
@@ -267,7 +307,7 @@ describe("analytics", () => {
     await page.getByText("No data in this period").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole("link", { name: "Show all time" }).click();
-    await headline(page, "Threads").getByRole("link", { name: "4" }).waitFor();
+    await headline(page, "Threads").getByRole("link", { name: "5" }).waitFor();
   });
 
   it.each([

@@ -5,10 +5,11 @@ import { Empty, Failure, Loading } from "../ui/States";
 import styles from "./Analytics.module.css";
 import { Breakdown } from "./Breakdown";
 import { ButtonGroup } from "./ButtonGroup";
+import { Days } from "./Days";
 import { Filters } from "./Filters";
 import { Growth } from "./Growth";
 import { OVER_TIME, OverTime } from "./OverTime";
-import { formatDay, periodsIn } from "./periods";
+import { formatDay, periodsIn, plusDays } from "./periods";
 import { useStats, useToolStats } from "./queries";
 import { Reasoning } from "./Reasoning";
 import { hrefWith, type Selection, selectionOf } from "./selection";
@@ -88,6 +89,10 @@ function Details({ selection }: { selection: Selection }) {
   return (
     <>
       <Charts selection={selection} />
+      <Days
+        filters={{ ...selection.filters, since: undefined, until: undefined }}
+        last={selection.span.until && formatDay(plusDays(selection.span.until, -1))}
+      />
       <div className={styles.wide}>
         <Growth selection={selection} />
         <ToolTable selection={selection} />

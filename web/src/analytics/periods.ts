@@ -86,7 +86,7 @@ const MAX_PERIODS = 2000;
 
 /** The names of all periods of a range without gaps. An open range ends at the first and last period with data. */
 export function periodsIn(step: Step, span: Span, withData: readonly string[], now: Date): string[] {
-  const known = [...withData].sort();
+  const known = withData.filter(Boolean).sort(); // without what has no time
   const first = span.since ? nameOf(step, span.since) : known[0];
   const ends = span.until ? plusDays(span.until, -1) : span.since ? now : undefined;
   const last = ends ? nameOf(step, ends) : known.at(-1);

@@ -13,6 +13,9 @@ import {
   type Step,
   type ThreadOrder,
 } from "../api/analytics";
+import { WEEKS, weeksUntil } from "./charts/Heatmap";
+import { following, startOf } from "./periods";
+import { isoRange } from "./selection";
 
 const STALE_TIME = 30_000;
 
@@ -30,6 +33,13 @@ export const useStats = (by: readonly (Step | Split)[], filters: StatFilters | u
     // Rows of another grouping would be displayed under wrong labels.
     placeholderData: (previous, query) => (String(query?.queryKey[2]) === String(by) ? previous : undefined),
   });
+
+/** The statistics of each day of the year until `last`. */
+export const useDays = (last: string, filters: StatFilters) => {
+  const since = startOf(weeksUntil(last, WEEKS)[0]?.[0] ?? last);
+  const until = startOf(following("day", last));
+  return useStats(["day"], { ...filters, ...isoRange({ since, until }) });
+};
 
 export const useToolStats = (filters: StatFilters) =>
   useQuery({

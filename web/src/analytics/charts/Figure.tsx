@@ -1,5 +1,5 @@
 import { ChartColumn, FileSpreadsheet, Image, Table2 } from "lucide-react";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactElement, type ReactNode, useRef, useState } from "react";
 import { IconButton } from "../../ui/Button";
 import { downloadFile } from "../../ui/download";
 import { toastError } from "../../ui/Toasts";
@@ -15,7 +15,8 @@ interface Props<Row> {
   readonly title: string;
   /** A sentence that describes the chart. */
   readonly summary: string;
-  readonly legend: readonly string[];
+  /** The names of the series, or a legend of its own. */
+  readonly legend: readonly string[] | ReactElement;
   readonly lines?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -37,12 +38,13 @@ export function Figure<Row>({
 }: Props<Row>) {
   const [asTable, setAsTable] = useState(false);
   const figure = useRef<HTMLElement>(null);
+  const names = isNames(legend) ? legend : [];
   const saveCsv = () => downloadCsv(title, columns, rows);
   const savePng = async () => {
     const svg = figure.current?.querySelector<SVGSVGElement>("svg[role=img]");
     if (!svg) return;
     const swatches = figure.current?.querySelectorAll<SVGElement>("svg[data-swatch]") ?? [];
-    const entries = legend.map((name, index) => ({ name, swatch: swatches[index] ?? null }));
+    const entries = names.map((name, index) => ({ name, swatch: swatches[index] ?? null }));
     downloadFile(fileName(title, "png"), await toPng(composeImage(svg, title, entries)));
   };
   return (
@@ -71,30 +73,45 @@ export function Figure<Row>({
       ) : (
         <>
           {children}
-          <ul className={styles.legend} aria-label={`Legend of ${title}`}>
-            {legend.map((name, index) => (
-              <li key={name}>
-                <svg width={lines ? 22 : 12} height={12} data-swatch aria-hidden>
-                  {lines ? (
-                    <line
-                      x1={0}
-                      x2={22}
-                      y1={6}
-                      y2={6}
-                      stroke={colourOf(index)}
-                      strokeWidth={2}
-                      strokeDasharray={dashOf(index)}
-                    />
-                  ) : (
-                    <rect width={12} height={12} rx={2} fill={fillOf(id, index)} />
-                  )}
-                </svg>
-                <span>{name}</span>
-              </li>
-            ))}
-          </ul>
+          {isNames(legend) ? <Legend id={id} title={title} names={legend} lines={lines} /> : legend}
         </>
       )}
     </figure>
+  );
+}
+
+const isNames = (legend: Props<never>["legend"]): legend is readonly string[] => Array.isArray(legend);
+
+interface LegendProps {
+  readonly id: string;
+  readonly title: string;
+  readonly names: readonly string[];
+  readonly lines?: boolean;
+}
+
+function Legend({ id, title, names, lines }: LegendProps) {
+  return (
+    <ul className={styles.legend} aria-label={`Legend of ${title}`}>
+      {names.map((name, index) => (
+        <li key={name}>
+          <svg width={lines ? 22 : 12} height={12} data-swatch aria-hidden>
+            {lines ? (
+              <line
+                x1={0}
+                x2={22}
+                y1={6}
+                y2={6}
+                stroke={colourOf(index)}
+                strokeWidth={2}
+                strokeDasharray={dashOf(index)}
+              />
+            ) : (
+              <rect width={12} height={12} rx={2} fill={fillOf(id, index)} />
+            )}
+          </svg>
+          <span>{name}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

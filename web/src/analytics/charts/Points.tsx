@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useState } from "react";
 import styles from "./Plot.module.css";
 import type { Frame, Point } from "./plot";
+import { Tip } from "./Tip";
 
 interface Props {
   readonly name: string;
@@ -68,29 +69,15 @@ export function Points({ name, frame, points, bounds, swatch }: Props) {
         })}
       </ul>
       {shown && open !== null && (
-        <div className={styles.tip} style={tipPlace(bounds(open), frame)} aria-hidden>
-          <strong>{shown.label}</strong>
-          {shown.lines.map((line) => (
-            <span key={line.name} className={styles.tipLine}>
-              {line.series !== undefined && swatch ? (
-                <svg width={10} height={10} aria-hidden>
-                  <rect width={10} height={10} fill={swatch(line.series)} />
-                </svg>
-              ) : (
-                <i />
-              )}
-              <span>{line.name}</span>
-              <b>{line.text}</b>
-            </span>
-          ))}
-        </div>
+        <Tip
+          label={shown.label}
+          lines={shown.lines}
+          from={bounds(open)[0]}
+          to={bounds(open)[1]}
+          width={frame.left + frame.right}
+          swatch={swatch}
+        />
       )}
     </>
   );
-}
-
-/** The tooltip is on the side with more space. */
-function tipPlace([from, to]: readonly [number, number], frame: Frame) {
-  const middle = (frame.left + frame.right) / 2;
-  return (from + to) / 2 < middle ? { left: to + 6 } : { right: `calc(100% - ${from - 6}px)` };
 }
