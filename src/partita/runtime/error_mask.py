@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from partita.formats.mastra.network_payload import LEGACY_NETWORK, network_string
-from partita.store.values import SearchHit, StoredPart
+from partita.store.values import PartMatches, SearchHit, StoredPart
 from partita.types.chunks import (
     ChildChunk,
     ChildMessage,
@@ -245,6 +245,8 @@ def _masked(value: Any) -> Any:
             return replace(value, error=masked_text("tool", value.message_id))
         case SearchHit(role="assistant" | "tool"):
             return replace(value, snippet="", highlights=())  # it may quote an error
+        case PartMatches():
+            return replace(value, words=())
         case Struct():
             return replace(value, **_changed(value, value.__struct_fields__))
         case _ if is_dataclass(value) and not isinstance(value, type):

@@ -113,6 +113,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
     },
     "search": {
         "GET /api/search": "logs",
+        "GET /api/threads/{thread_id}/find": "logs",
         "GET /api/parts": "logs",
         "GET /api/facets": "logs",
     },

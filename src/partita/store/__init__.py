@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .values import NewKey as NewKey
     from .values import Page as Page
     from .values import PartFilter as PartFilter
+    from .values import PartMatches as PartMatches
     from .values import RunFilter as RunFilter
     from .values import SearchFilter as SearchFilter
     from .values import SearchHit as SearchHit
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from .values import StatFilter as StatFilter
     from .values import StoredPart as StoredPart
     from .values import ThreadFilter as ThreadFilter
+    from .values import ThreadMatches as ThreadMatches
     from .values import UsageStat as UsageStat
     from .values import UsageTotals as UsageTotals
 
@@ -151,6 +153,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "NewKey",
         "Page",
         "PartFilter",
+        "PartMatches",
         "RunFilter",
         "SearchFilter",
         "SearchHit",
@@ -158,6 +161,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "StatFilter",
         "StoredPart",
         "ThreadFilter",
+        "ThreadMatches",
         "UsageStat",
         "UsageTotals",
     ),

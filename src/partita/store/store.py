@@ -23,12 +23,13 @@ from .messages.messages import Messages
 from .owners import OwnerReport
 from .retention import RemovalReport
 from .runs.runs import Runs
+from .search.find import find_in_thread
 from .search.search import search
 from .sources import Sources
 from .sql.transaction import Transaction
 from .stats.stats import Stats, UsageLedger
 from .threads.threads import Threads
-from .values import Page, SearchFilter, SearchHit
+from .values import Page, SearchFilter, SearchHit, ThreadMatches
 
 BATCH = 200
 """The number of rows that are rebuilt in one transaction."""
@@ -123,6 +124,10 @@ class Store(StoreContext):
         prefix. With `per_thread`, hits are grouped by thread: its title and at most so many messages.
         """
         return await self.read(search, query, filter, limit=limit, cursor=cursor, per_thread=per_thread)
+
+    async def find_in_thread(self, thread_id: str, query: str, *, match_case: bool = False) -> ThreadMatches:
+        """Where the words of a query occur in a thread, in the order of its messages."""
+        return await self.read(find_in_thread, thread_id, query, match_case=match_case)
 
     def scoped(self, resource_id: str) -> "Store":
         """The same store for one owner: rows of others can be neither read nor written through it."""

@@ -185,6 +185,7 @@ class SearchHit(Value, kw_only=True):
     message_id: str | None = None  # `None` for a title
     seq: int | None = None
     role: str | None = None
+    part: str | None = None  # the path of the part with the passage: `2`, or `2.children.0.1` in a sub-agent
     resource_id: str | None = None
     title: str | None = None  # of the thread, or else the start of its first user message
     field: SearchField
@@ -193,6 +194,22 @@ class SearchHit(Value, kw_only=True):
     score: float  # higher is better; a title has 1 more than a message can have
     created_at: Timestamp | None = None  # if it is known; of a title: when its thread got its last message
     thread_matches: int = 0  # the number of messages of the thread that match
+
+
+class PartMatches(Value, kw_only=True):
+    """The occurrences of the words of a query in a part, or in a message that matches as a whole."""
+
+    message_id: str
+    part: str | None = None
+    count: int
+    words: tuple[str, ...] = ()  # the different texts that were found
+
+
+class ThreadMatches(Value, kw_only=True):
+    """Where the words of a query occur in a thread, in order."""
+
+    items: tuple[PartMatches, ...]
+    complete: bool  # otherwise there are more, in older messages
 
 
 ThreadSort: TypeAlias = Literal["time", "created", "cost", "tokens", "messages", "duration"]

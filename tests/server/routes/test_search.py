@@ -101,6 +101,20 @@ async def test_hits_can_be_grouped_by_thread(client: httpx.AsyncClient, conversa
     assert len(flat) == 4
 
 
+async def test_the_occurrences_in_a_thread_are_found(client: httpx.AsyncClient, conversation: None) -> None:
+    reply = (await client.get("/api/threads/boat/find?q=guide OR lantern")).json()
+    assert reply == {
+        "items": [
+            {"messageId": "b1", "part": "0", "count": 1, "words": ["guide"]},
+            {"messageId": "b2", "part": "0", "count": 1, "words": ["lantern"]},
+        ],
+        "complete": True,
+    }
+    assert (await client.get("/api/threads/boat/find?q=Guide&matchCase=true")).json()["items"] == []
+    assert (await client.get("/api/threads/boat/find?q=-x")).status_code == 400
+    assert (await client.get("/api/threads/nowhere/find?q=guide")).status_code == 404
+
+
 REFUSED = [
     "",
     "q=",

@@ -191,6 +191,7 @@ CASES: Final[Mapping[str, tuple[Request, ...]]] = {
         Request(query={"q": "marmalade", "thread": "<thread>"}),
         Request(query={"q": "marmalade", **OF_ALICE}),
     ),
+    "GET /api/threads/{thread_id}/find": (Request(query={"q": "marmalade"}),),
     "GET /api/parts": (Request(), Request(query={"thread": "<thread>"}), Request(query=OF_ALICE)),
     "GET /api/stats": (
         Request(query={"by": "agent", "ids": "true"}),

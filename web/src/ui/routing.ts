@@ -3,6 +3,7 @@
  *
  *     #/                         the list of threads
  *     #/t/THREAD?m=MESSAGE&p=PATH   a thread, at a message, at a part of it
+ *     #/t/THREAD?m=MESSAGE&q=WORDS  the same with the find bar, which marks these words
  *     #/new                      a new chat
  *     #/run/RUN?at=SEQ           a replay
  *     #/compare?a=RUN&b=RUN
@@ -60,7 +61,12 @@ export function usePlace(): Place {
   return useMemo(() => parsePlace(hash), [hash]);
 }
 
-export const toThread = (id: string, message?: string | null, part?: string | null) =>
-  href(["t", id], { m: message, p: part });
+/** The route of a thread; with `query`, its words are marked in the messages. */
+export const toThread = (
+  id: string,
+  message?: string | null,
+  part?: string | null,
+  query?: string | null,
+): string => href(["t", id], { m: message, p: part, q: query });
 export const toRun = (id: string, at?: number | null) => href(["run", id], { at });
 export const toCompare = (a?: string | null, b?: string | null) => href(["compare"], { a, b });

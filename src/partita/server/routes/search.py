@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from partita.server.callers import ActingCaller
 from partita.server.endpoints import Query, get
 from partita.server.responses import Listing, listing
-from partita.store.values import SEARCH_FIELDS, PartFilter, SearchFilter, SearchHit, StoredPart
+from partita.store.values import SEARCH_FIELDS, PartFilter, SearchFilter, SearchHit, StoredPart, ThreadMatches
 
 from .parameters import (
     MAX_ITEMS,
@@ -88,6 +88,24 @@ async def search(
         per_thread=per_thread,
     )
     return listing(page)
+
+
+@get("/api/threads/{thread_id}/find", tags=TAGS, summary="Find in a thread")
+async def find_in_thread(
+    caller: ActingCaller,
+    thread_id: str,
+    *,
+    q: Annotated[str, Query(description="Words and qualifiers, as for `/api/search`.")],
+    match_case: Annotated[
+        bool, Query(name="matchCase", description="Only words with the same capital and small letters.")
+    ] = False,
+) -> ThreadMatches:
+    """Each part in which the words of a query occur, on all branches, in the order of the messages.
+
+    `count` is the number of occurrences, `words` are the different texts that were found. A message that only
+    a qualifier finds is one match without a part. With `"complete": false`, older messages match, too.
+    """
+    return await caller.store.find_in_thread(thread_id, q, match_case=match_case)
 
 
 @get("/api/parts", tags=TAGS, summary="Find parts across threads")

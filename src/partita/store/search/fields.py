@@ -1,10 +1,11 @@
 """The searchable text of a message, by field, and its entry in the search index."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, assert_never
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from partita.store.values import MESSAGE_FIELDS, SearchField
 from partita.types.json import Json, is_array, is_object
@@ -14,7 +15,10 @@ from partita.types.messages import (
     Message,
     NetworkExecution,
     Part,
+    SystemContent,
     ToolCallPart,
+    ToolContent,
+    UserContent,
     unlisted_calls,
 )
 from partita.types.parts import (
@@ -89,12 +93,17 @@ class _Pieces:
 
     __slots__ = ("contents", "reasoning", "text", "tool_input", "tool_output")
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, *contents: Content) -> None:
         self.text: list[str] = []
         self.reasoning: list[str] = []
         self.tool_input: list[str] = []
         self.tool_output: list[str] = []
-        self.contents = [content]
+        self.contents = list(contents)
+
+    def joined(self) -> SearchFields:
+        return SearchFields(
+            _joined(self.text), _joined(self.reasoning), _joined(self.tool_input), _joined(self.tool_output)
+        )
 
 
 def fields_of(message: Message) -> SearchFields:
@@ -108,12 +117,43 @@ def fields_of(message: Message) -> SearchFields:
     pieces = _Pieces(message.content)
     while pieces.contents:  # no recursion: sub-agents can be nested to any depth
         _add_content(pieces, pieces.contents.pop())
-    return SearchFields(
-        _joined(pieces.text),
-        _joined(pieces.reasoning),
-        _joined(pieces.tool_input),
-        _joined(pieces.tool_output),
-    )
+    return pieces.joined()
+
+
+def fields_by_part(message: Message) -> Iterator[tuple[str, SearchFields]]:
+    """The searchable text of each part with its path, in the order of reading: sub-agents follow their call.
+
+    The path is empty for text that is in no part. Names of parameters are left out: most are not displayed.
+    """
+    if message.internal and message.type == "event":
+        return
+    waiting: list[tuple[str, Content | Part]] = [("", message.content)]
+    while waiting:  # no recursion: sub-agents can be nested to any depth
+        path, item = waiting.pop()
+        pieces = _Pieces()
+        inside: list[tuple[str, Content | Part]] = []
+        if isinstance(item, UserContent | AssistantContent | SystemContent | ToolContent):
+            inside += [(f"{path}{index}", part) for index, part in enumerate(item.parts)]
+            network = item.network_execution if isinstance(item, AssistantContent) else None
+            if network is not None:
+                _add_network(pieces, network)
+                result = network.final_result
+                nested = () if result is None else enumerate(result.messages)
+                inside += [(f"{path}network.messages.{number}.", one.content) for number, one in nested]
+                path = f"{path}network"
+            elif item.content is not None and not any(type(part) is TextPart for part in item.parts):
+                pieces.text.append(item.content)
+        elif isinstance(item, ToolCallPart):
+            _add_part(
+                pieces, replace(item, input=list(item.input.values())) if is_object(item.input) else item
+            )
+            inside += [(f"{path}.children.{n}.", child.content) for n, child in enumerate(item.children)]
+        else:
+            _add_part(pieces, item)
+        fields = pieces.joined()
+        if any(fields):
+            yield path.rstrip("."), fields
+        waiting += reversed(inside)
 
 
 def texts_by_field(message: Message) -> dict[SearchField, str]:

@@ -51,6 +51,13 @@ def ranked(tx: Transaction, query: Query, *, titles: bool, newest: int) -> list[
     return matches
 
 
+def newest_keys(tx: Transaction, query: Query, limit: int) -> list[int]:
+    """The keys of the newest messages that match."""
+    found = lookup(query, titles=False)
+    engine = sqlite if tx.is_sqlite else postgres
+    return [] if found is None else [match.key for match in engine.matches(tx, found, limit=limit)]
+
+
 def counted(
     tx: Transaction, query: Query, found: Sequence[Match], threads: Sequence[str], *, newest: int
 ) -> dict[Key, int]:

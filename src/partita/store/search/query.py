@@ -19,7 +19,7 @@ from partita.store.sql.texts import storable
 from partita.store.values import SEARCH_FIELDS, Role, SearchField, SearchFilter
 from partita.types.times import in_utc, parse_time_expression
 
-from .tokens import subwords_of, tokens_of
+from .tokens import fold_and_separate, subwords_of, tokens_of
 
 MAX_TERMS: Final = 32
 """The number of words, phrases and qualifiers of a query that are used."""
@@ -144,6 +144,16 @@ def with_filter(query: Query, filter: SearchFilter) -> Query:
     }
     added = (Condition(name, tuple(some)) for name, some in values.items() if some)
     return query._replace(conditions=(*query.conditions, *added))
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """The words and phrases of a query as they are written: their letters and digits, with their case."""
+    return tuple(filter(None, (letters_of(item.text) for item in _items(text))))
+
+
+def letters_of(text: str) -> str:
+    """The letters and digits of a text, with their case."""
+    return "".join(fold_and_separate(text).split())
 
 
 def _one(value: str | None) -> tuple[str, ...]:

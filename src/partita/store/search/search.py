@@ -14,12 +14,12 @@ from partita.store.schema import messages, threads
 from partita.store.sql.pages import from_cursor, page_size, to_cursor
 from partita.store.sql.transaction import Transaction, batched
 from partita.store.threads.lists import with_display_titles
-from partita.store.values import Page, SearchField, SearchFilter, SearchHit
+from partita.store.values import MESSAGE_FIELDS, Page, SearchField, SearchFilter, SearchHit
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
 from .conditions import NEWEST, Key, Match, shown_fields
-from .fields import texts_by_field
+from .fields import fields_by_part, texts_by_field
 from .index import counted, ranked
 from .query import Query, parse, with_filter
 from .snippet import NO_PASSAGE, best_passage, composed, draw, snippet
@@ -134,6 +134,7 @@ def _message_hit(
         message_id=row.id,
         seq=row.seq,
         role=row.role,
+        part=best.part,
         resource_id=row.owner or None,
         title=row.thread_title,
         field=best.field,
@@ -146,9 +147,10 @@ def _message_hit(
 
 
 class _FieldSnippet(NamedTuple):
-    """The snippet of a field."""
+    """The snippet of a field, and the path of the part that it is from."""
 
     field: SearchField
+    part: str | None
     snippet: str
     highlights: tuple[tuple[int, int], ...]
 
@@ -170,4 +172,16 @@ def _best_of(message: Message, query: Query) -> _FieldSnippet:
     best = max(names, key=lambda name: (passages[name].terms, bool(texts[name])))
     text, highlights = draw(texts[best], passages[best])
     # The output of a call whose blob is missing has no text: the name of its tool is shown instead.
-    return _FieldSnippet(best, text or draw(texts["tool-input"], NO_PASSAGE)[0], highlights)
+    shown = text or draw(texts["tool-input"], NO_PASSAGE)[0]
+    return _FieldSnippet(best, _part_with(message, best, query) if highlights else None, shown, highlights)
+
+
+def _part_with(message: Message, field: SearchField, query: Query) -> str | None:
+    """The path of the part whose field has the best passage."""
+    terms = query.terms_in(field)
+    number = MESSAGE_FIELDS.index(field)
+    found = [
+        (best_passage(composed(fields[number]), terms), path) for path, fields in fields_by_part(message)
+    ]
+    passage, path = max(found, key=lambda one: one[0].rank, default=(NO_PASSAGE, ""))
+    return path if passage.terms and path else None

@@ -64,6 +64,23 @@ def composed(text: str) -> str:
 def best_passage(text: str, terms: Sequence[Term]) -> Passage:
     """The passage of a composed text with the most different terms, then with the most occurrences."""
     best = NO_PASSAGE
+    for found in _occurrences_by_block(text, terms):
+        passage = _densest(found)
+        if passage.rank > best.rank:
+            best = passage
+        if best.terms == len(terms):
+            break
+    return best
+
+
+def occurrences(text: str, terms: Sequence[Term]) -> Marks:
+    """Start and end of every occurrence of the terms in a composed text."""
+    found = (one for block in _occurrences_by_block(text, terms) for one in block)
+    return tuple(merged((one.start, one.end) for one in found))
+
+
+def _occurrences_by_block(text: str, terms: Sequence[Term]) -> Iterator[list[Occurrence]]:
+    """The occurrences in each block that has any, in order."""
     for start in range(0, len(text), BLOCK):
         block = text[start : start + BLOCK + MARGIN]
         if not _may_contain(block, terms):
@@ -71,12 +88,7 @@ def best_passage(text: str, terms: Sequence[Term]) -> Passage:
         # A token at the start of a block may be the end of a word; the block before has the whole word.
         found = [one for one in _find(block, terms) if bool(start) <= one.start <= BLOCK]
         found.sort(key=itemgetter(1, 2))
-        passage = _densest([Occurrence(n, a + start, b + start) for n, a, b in found])
-        if passage.rank > best.rank:
-            best = passage
-        if best.terms == len(terms):
-            break
-    return best
+        yield [Occurrence(n, a + start, b + start) for n, a, b in found]
 
 
 def _may_contain(block: str, terms: Sequence[Term]) -> bool:
