@@ -24,6 +24,8 @@ const send = (page: Page) => page.getByRole("button", { name: "Send", exact: tru
 const answers = (page: Page) => page.locator('article[data-role="assistant"][data-depth="0"]');
 const questions = (page: Page) => page.locator('article[data-role="user"][data-depth="0"]');
 
+const isFocused = (page: Page) => box(page).evaluate((area) => area === document.activeElement);
+
 /** Waits until no run is active and all messages are stored. */
 async function idle(page: Page): Promise<void> {
   await send(page).waitFor();
@@ -64,6 +66,68 @@ describe("a chat", () => {
   });
   afterAll(() => site.stop());
 
+  it("keeps the focus in its input when the first message is sent, and when a response is stopped", async () => {
+    const page = await site.open("#/new");
+    await box(page).waitFor();
+    await page.route("**/api/threads", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 150)); // the session is created while the user types on
+      await route.continue();
+    });
+    await page.keyboard.type("a long story");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("good ", { delay: 40 }); // g g o d: shortcuts of the page
+    await page.waitForURL(/#\/t\//);
+    await page.keyboard.type("dogs jump", { delay: 10 });
+    expect(await box(page).inputValue()).toBe("good dogs jump");
+    await answers(page).getByText("On day 1 ").waitFor();
+    await page.getByText("Esc to stop").waitFor();
+    await page.keyboard.press("Escape");
+    await answers(page).getByText("Stopped").waitFor();
+    await idle(page);
+    await page.keyboard.type("ed");
+    expect(await box(page).inputValue()).toBe("good dogs jumped");
+    await page.keyboard.press("Enter"); // the next message
+    await expect.poll(() => box(page).inputValue()).toBe("");
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await page.keyboard.type("next");
+    expect(await box(page).inputValue()).toBe("next");
+    await idle(page);
+  });
+
+  it("stops a response by Escape anywhere on the page, unless a dialog is open", async () => {
+    const page = await ask(site, "a long story");
+    await answers(page).getByText("On day 1 ").waitFor();
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByText("Stop the response").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.getByText("Responding …").count()).toBe(1);
+    await page.keyboard.press("Escape");
+    await answers(page).getByText("Stopped").waitFor();
+    await idle(page);
+  });
+
+  it("focuses its input after a suggestion, an approval and a regenerated response", async () => {
+    const page = await site.open("#/new");
+    await page.getByRole("button", { name: "Approve a postcard" }).click();
+    await page.getByRole("button", { name: "Approve", exact: true }).waitFor();
+    await page.keyboard.type("and");
+    expect(await box(page).inputValue()).toBe("and");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.keyboard.press("Enter");
+    await answers(page).getByText("That is settled, then.").waitFor();
+    await page.keyboard.type(" then");
+    expect(await box(page).inputValue()).toBe("and then");
+    await idle(page);
+    await answers(page).hover();
+    await page.getByRole("button", { name: "Regenerate response", exact: true }).click();
+    await page.keyboard.type("?");
+    expect(await box(page).inputValue()).toBe("and then?");
+    await page.keyboard.press("Escape");
+    await idle(page);
+  });
+
   it("starts with an agent and a message, and streams the response", async () => {
     const page = await ask(site, "What is the weather?");
     await page.getByText("Responding …").waitFor();
@@ -82,14 +146,14 @@ describe("a chat", () => {
   it("can be used by keyboard, and keeps a draft", async () => {
     const page = await site.open("#/new");
     await box(page).waitFor();
-    expect(await box(page).evaluate((area) => area === document.activeElement)).toBe(true);
+    expect(await isFocused(page)).toBe(true);
     await page.keyboard.type("two");
     await page.keyboard.press("Shift+Enter");
     await page.keyboard.type("lines");
     expect(await box(page).inputValue()).toBe("two\nlines");
     await page.evaluate(() => (document.activeElement as HTMLElement).blur());
     await page.keyboard.press("c");
-    expect(await box(page).evaluate((area) => area === document.activeElement)).toBe(true);
+    expect(await isFocused(page)).toBe(true);
     await page.reload();
     expect(await box(page).inputValue()).toBe("two\nlines"); // a draft is kept
   });
@@ -220,8 +284,14 @@ describe("a chat", () => {
     await idle(page);
     await questions(page).hover();
     await page.getByRole("button", { name: "Edit and ask again", exact: true }).click();
+    await page.getByLabel("Message text").press("Escape");
+    await page.keyboard.press("Enter"); // the focus is back on the button
+    await page.getByLabel("Message text").fill("the");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("weather");
+    expect(await page.getByLabel("Message text").inputValue()).toBe("the\nweather");
     await page.getByLabel("Message text").fill("the weather");
-    await page.getByRole("button", { name: "Ask again", exact: true }).click();
+    await page.keyboard.press("Enter");
     await answers(page).getByText("In Vardø").waitFor();
     await idle(page);
     expect(await questions(page).innerText()).toContain("the weather");
@@ -236,6 +306,9 @@ describe("a chat", () => {
     expect(await groups.count()).toBe(2);
     await groups.first().getByRole("button", { name: "Previous branch" }).click();
     await answers(page).getByText("28 kilometres").waitFor();
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
+      .toBe("Next branch");
   });
 
   it("shows attached files before and after they are sent", async () => {
@@ -293,7 +366,10 @@ describe("a chat", () => {
     await page.getByRole("button", { name: "Fork and continue with" }).click();
     await page.waitForURL((url) => /^#\/t\/./.test(url.hash) && !url.hash.includes(session));
     await answers(page).getByText("Then it rests.").waitFor();
-    await write(page, "And the weather?");
+    expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("Bake bread");
+    await expect.poll(() => isFocused(page)).toBe(true);
+    await page.keyboard.type("And the weather?");
+    await page.keyboard.press("Enter");
     await answers(page).getByText("In Vardø the sky is clear").waitFor();
     await idle(page);
     expect([await questions(page).count(), await answers(page).count()]).toEqual([3, 3]);
@@ -318,6 +394,36 @@ describe("a chat", () => {
     await page.getByText("The thread is busy. Wait a little.").waitFor();
     expect(await box(page).inputValue()).toBe("once more");
     await questions(page).nth(1).waitFor({ state: "detached" });
+  });
+});
+
+describe("a chat with other agents", () => {
+  let site: Site;
+  beforeAll(async () => {
+    const args = ["letters", "unreliable"].flatMap((name) => [
+      "--agent",
+      `web.e2e.setup.chat_agents:${name}`,
+    ]);
+    site = await serve({ env: WITHOUT_KEYS, args });
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("leads from one approval to the next, and back to the input", async () => {
+    const page = await ask(site, "Write to them");
+    const approve = page.getByRole("button", { name: "Approve", exact: true });
+    await approve.nth(1).waitFor();
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab"); // to Deny, of the second
+    await page.keyboard.press("Enter");
+    await answers(page).getByText("Both letters are settled.").waitFor();
+    expect(await isFocused(page)).toBe(true);
+    await page.getByText("Denied").waitFor();
+    await idle(page);
   });
 });
 

@@ -3,7 +3,8 @@ import {
   type ClipboardEvent,
   type DragEvent,
   type KeyboardEvent,
-  useEffect,
+  type Ref,
+  useImperativeHandle,
   useLayoutEffect,
   useRef,
   useState,
@@ -12,19 +13,26 @@ import { type AgentInfo, useAgents } from "../api/agents";
 import { Problem } from "../api/client";
 import type { Thread } from "../partita.gen";
 import { IconButton } from "../ui/Button";
-import { useCommands } from "../ui/commands";
+import { isComposing, useCommands } from "../ui/commands";
 import { toastError } from "../ui/Toasts";
 import { AgentPicker } from "./AgentPicker";
 import { Attachments } from "./Attachments";
 import { blockedReason } from "./agentChoice";
-import { useAttachments } from "./attachments";
+import { attachedAgain, useAttachments } from "./attachments";
 import styles from "./Composer.module.css";
-import { useDraft } from "./draft";
+import { takeComposerStart } from "./composerStart";
+import { NEW_CHAT, takeDraft, useDraft } from "./draft";
 import { ForkAndContinue } from "./ForkAndContinue";
 import type { Live, LiveStatus, OutgoingMessage } from "./live";
 
 /** The members of a live thread that a composer uses. */
 export type ComposerActions = Pick<Live, "busy" | "status" | "error" | "send" | "stop">;
+
+/** The methods of the composer that other components call. */
+export interface ComposerControl {
+  /** Moves the focus to the text. */
+  readonly focus: () => void;
+}
 
 interface Props {
   readonly live: ComposerActions;
@@ -34,25 +42,29 @@ interface Props {
   /** Called when the user selects another agent; absent if the agent is selected elsewhere. */
   readonly onChoose?: (agent: string) => void;
   readonly autoFocus?: boolean;
+  /** Shows the call that waits for the user; absent if none does. */
+  readonly onShowWaiting?: () => void;
+  readonly control?: Ref<ComposerControl>;
 }
 
 const STATUS_TEXT: Readonly<Record<LiveStatus, string>> = {
   idle: "",
   sending: "Sending …",
   streaming: "Responding …",
-  waiting: "The agent is waiting for your approval above.",
+  waiting: "",
   reconnecting: "The server does not respond. Retrying …",
 };
 
 const MAX_HEIGHT = 260;
 
-/** The input for messages. Enter sends, Shift+Enter starts a new line. */
-export function Composer({ live, thread, agent, onChoose, autoFocus = false }: Props) {
+/** The input for messages. Enter sends, Shift+Enter starts a new line, Escape stops the response. */
+export function Composer(props: Props) {
+  const { thread } = props;
   const { data: agents } = useAgents();
   if (!agents) return null;
   const blocked = blockedReason(thread, agents);
   if (blocked && thread) return <ForkAndContinue thread={thread} agents={agents} reason={blocked} />;
-  return <ComposerForm {...{ live, thread, agent, onChoose, autoFocus, agents, blocked }} />;
+  return <ComposerForm {...props} agents={agents} blocked={blocked} />;
 }
 
 interface FormProps extends Props {
@@ -60,8 +72,9 @@ interface FormProps extends Props {
   readonly blocked: string | null;
 }
 
-function ComposerForm({ live, thread, agent, onChoose, autoFocus, agents, blocked }: FormProps) {
-  const [text, setText] = useDraft(thread?.id ?? "new");
+function ComposerForm(props: FormProps) {
+  const { live, thread, agent, onChoose, agents, blocked } = props;
+  const [text, setText] = useDraft(thread?.id ?? NEW_CHAT);
   const { files, add, remove, set } = useAttachments();
   const [over, setOver] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
@@ -69,35 +82,56 @@ function ComposerForm({ live, thread, agent, onChoose, autoFocus, agents, blocke
   const canSend = !live.busy && !blocked && agent !== undefined && (text.trim() !== "" || files.length > 0);
 
   useAutoHeight(area, text);
-  useEffect(() => {
-    if (autoFocus) area.current?.focus();
-  }, [autoFocus]);
-  useCommands([{ keys: "c", what: "Write a message", group: "Chat", run: () => area.current?.focus() }]);
-
-  const send = () => {
-    if (!canSend) return;
-    const message: OutgoingMessage = {
-      text: text.trim(),
-      files: files.map(({ url, mediaType, filename }) => ({ url, mediaType, filename })),
-      agent,
-    };
-    setText("");
-    set([]);
+  /** Not on a touch screen: there, it would open the keyboard over the response. */
+  const focus = () => {
+    if (!window.matchMedia("(hover: none)").matches) area.current?.focus();
+  };
+  const deliver = (message: OutgoingMessage) => {
     live.send(message).catch((error: unknown) => {
       // Restores the message unless the user has written something else since.
       if (!area.current?.value) {
         setText(message.text);
-        set(files);
+        set(attachedAgain(message.files ?? []));
       }
       if (!(error instanceof Problem)) toastError(error);
     });
   };
+  const send = () => {
+    focus(); // also after a click on the button
+    if (!canSend) return;
+    setText("");
+    set([]);
+    deliver({
+      text: text.trim(),
+      files: files.map(({ url, mediaType, filename }) => ({ url, mediaType, filename })),
+      agent,
+    });
+  };
+  const stop = () => {
+    focus();
+    live.stop().catch(toastError);
+  };
+  const canStop = live.busy && live.status !== "waiting";
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the composer opens
+  useLayoutEffect(() => {
+    const start = thread && takeComposerStart(thread.id);
+    if (!start && !props.autoFocus) return;
+    focus();
+    if (!start?.message) return;
+    setText(takeDraft(NEW_CHAT)); // typed while the session was created
+    deliver(start.message);
+  }, []);
+  useImperativeHandle(props.control, () => ({ focus }));
+  useCommands([{ keys: "c", what: "Write a message", group: "Chat", run: () => area.current?.focus() }]);
+  useCommands([{ keys: "Escape", what: "Stop the response", group: "Chat", run: stop }], canStop);
+
   const onKeyDown = (event: KeyboardEvent) => {
-    // In an input method editor, Enter accepts the composed word.
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing || event.keyCode === 229)
-      return;
+    if (isComposing(event)) return;
+    if (event.key === "Enter" && !event.shiftKey) send();
+    else if (event.key === "Escape" && canStop) stop();
+    else return;
     event.preventDefault();
-    send();
   };
   const onPaste = (event: ClipboardEvent) => {
     if (!event.clipboardData.files.length) return;
@@ -155,9 +189,9 @@ function ComposerForm({ live, thread, agent, onChoose, autoFocus, agents, blocke
             <Paperclip size={16} />
           </IconButton>
           {onChoose && <AgentPicker agents={agents} value={agent} onChange={onChoose} disabled={live.busy} />}
-          <Status live={live} blocked={blocked} />
+          <Status live={live} blocked={blocked} canStop={canStop} onShowWaiting={props.onShowWaiting} />
           {live.busy ? (
-            <button type="button" className={styles.stop} onClick={() => live.stop().catch(toastError)}>
+            <button type="button" className={styles.stop} onClick={stop}>
               <Square size={12} fill="currentColor" aria-hidden />
               Stop
             </button>
@@ -178,15 +212,32 @@ function ComposerForm({ live, thread, agent, onChoose, autoFocus, agents, blocke
   );
 }
 
-function Status({ live, blocked }: { live: ComposerActions; blocked: string | null }) {
-  const { error } = live;
+interface StatusProps extends Pick<Props, "live" | "onShowWaiting"> {
+  readonly blocked: string | null;
+  readonly canStop: boolean;
+}
+
+function Status({ live, blocked, canStop, onShowWaiting }: StatusProps) {
+  const { error, status } = live;
   const hint = error instanceof Problem && error.hint;
   return (
     <span className={styles.status} role="status">
       {error ? (
         <span className={styles.error}>{hint ? `${error.message} ${hint}` : error.message}</span>
+      ) : onShowWaiting ? (
+        <>
+          Waiting for you
+          <button type="button" className={styles.show} onClick={onShowWaiting}>
+            Show
+          </button>
+        </>
       ) : (
-        (blocked ?? STATUS_TEXT[live.status])
+        (blocked ?? STATUS_TEXT[status])
+      )}
+      {canStop && (
+        <span className={styles.hint}>
+          <kbd>Esc</kbd> to stop
+        </span>
       )}
     </span>
   );

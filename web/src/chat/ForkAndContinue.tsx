@@ -8,6 +8,7 @@ import { go, toThread } from "../ui/routing";
 import { toastError } from "../ui/Toasts";
 import { AgentPicker } from "./AgentPicker";
 import { agentFor, rememberAgent } from "./agentChoice";
+import { setComposerStart } from "./composerStart";
 import styles from "./ForkAndContinue.module.css";
 
 interface Props {
@@ -26,6 +27,7 @@ export function ForkAndContinue({ thread, agents, reason }: Props) {
     if (!last || !agent) return;
     const copy = await forkThread(thread.id, last, thread.title);
     rememberAgent(copy.id, agent);
+    setComposerStart(copy.id);
     go(toThread(copy.id));
   };
   return (

@@ -1,12 +1,13 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type AgentInfo, createThread, isAvailable, useAgents } from "../api/agents";
 import { go, toThread } from "../ui/routing";
 import { Failure, Loading } from "../ui/States";
 import { toastError } from "../ui/Toasts";
 import { Composer, type ComposerActions } from "./Composer";
+import { setComposerStart } from "./composerStart";
 import type { OutgoingMessage } from "./live";
 import styles from "./NewChat.module.css";
-import { setPendingMessage } from "./pendingMessages";
 
 /** Example questions for the demo agents. */
 const SUGGESTIONS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
@@ -27,6 +28,7 @@ const MAX_TITLE_LENGTH = 80;
 
 /** The start of a new chat: agents, example questions and the composer. */
 export function NewChat() {
+  const queries = useQueryClient();
   const { data: agents, error, refetch } = useAgents();
   const [chosen, setChosen] = useState<string>();
   if (error) return <Failure error={error} retry={() => void refetch()} />;
@@ -34,7 +36,8 @@ export function NewChat() {
   const agent = agents.find((one) => one.name === chosen) ?? agents.find(isAvailable);
   const start = async (message: OutgoingMessage) => {
     const thread = await createThread(titleOf(message), agent?.name);
-    setPendingMessage(thread.id, { ...message, agent: agent?.name });
+    queries.setQueryData(["thread", thread.id], thread); // its composer is there at once
+    setComposerStart(thread.id, { message: { ...message, agent: agent?.name } });
     go(toThread(thread.id));
   };
   return (

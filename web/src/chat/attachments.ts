@@ -25,6 +25,14 @@ async function read(file: File): Promise<AttachedFile> {
   return { key: ++last, url, mediaType, filename: file.name || "file", size: file.size };
 }
 
+/** The files of a message that could not be sent, to attach them again. */
+export const attachedAgain = (files: readonly Attachment[]): readonly AttachedFile[] =>
+  files.map((file) => ({
+    ...file,
+    key: ++last,
+    size: Math.floor((file.url.length - file.url.indexOf(",") - 1) * 0.75), // base64
+  }));
+
 /** Splits files into those that fit beside `attached` bytes and those that do not. */
 export function splitBySize(files: readonly File[], attached: number): readonly [File[], File[]] {
   const accepted: File[] = [];

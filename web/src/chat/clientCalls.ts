@@ -4,7 +4,8 @@ import type { AgentInfo } from "../api/agents";
 import type { RenderContext } from "../context/renderContext";
 import type { Message, ToolCallPart } from "../partita.gen";
 import { isClientTool, runClientTool } from "./clientTools";
-import type { Live } from "./live";
+import type { Live, LiveStatus } from "./live";
+import { needsApproval } from "./messages";
 
 /** Whether a tool runs in the browser. If the agent does not list its tools: whether the page has the tool. */
 const runsInBrowser = (name: string, agent: AgentInfo | undefined): boolean =>
@@ -26,6 +27,18 @@ export function pendingClientCalls(
   );
 }
 
+/** Whether a message waits for the user: for an approval, or for the output of a client-side tool. */
+export const waitsForUser = (
+  message: Message | undefined,
+  agent: AgentInfo | undefined,
+  { status }: Pick<Live, "status">,
+): boolean =>
+  message !== undefined &&
+  isPaused(status) &&
+  (needsApproval(message) || pendingClientCalls(message, agent).length > 0);
+
+const isPaused = (status: LiveStatus): boolean => status === "idle" || status === "waiting";
+
 /**
  * The actions on pending client-side calls of the last message. There are none while the message is streaming: until
  * it ends, the page may run the tool itself.
@@ -35,8 +48,7 @@ export function useClientCallActions(
   agent: AgentInfo | undefined,
   { status, addToolOutput }: Pick<Live, "status" | "addToolOutput">,
 ): RenderContext["clientCallActions"] {
-  const isPaused = status === "idle" || status === "waiting";
-  const key = JSON.stringify(isPaused ? pendingClientCalls(last, agent).map(({ id }) => id) : []);
+  const key = JSON.stringify(isPaused(status) ? pendingClientCalls(last, agent).map(({ id }) => id) : []);
   const pending = useMemo(() => new Set<string>(JSON.parse(key)), [key]);
   return useCallback(
     (call: ToolCallPart) => {

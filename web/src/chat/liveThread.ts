@@ -11,7 +11,7 @@ import { InvalidChunkError } from "../stream/metadata";
 import { MessageSequence } from "../stream/reduce";
 import { isClientTool, runClientTool } from "./clientTools";
 import type { ClientToolResult, LiveOptions, LiveState, LiveStatus, OutgoingMessage } from "./live";
-import { fileParts, holds, isBroken, pathOf, sizeOf } from "./messages";
+import { callsOf, fileParts, holds, isBroken, needsApproval, pathOf, sizeOf } from "./messages";
 import { Reconnector } from "./reconnector";
 
 /** Milliseconds that a stopped run has to end by itself. */
@@ -397,16 +397,7 @@ export class LiveThread {
 
 const textParts = (text: string): readonly object[] => (text ? [{ type: "text", text }] : []);
 
-const calls = (message: Message): readonly ToolCallPart[] =>
-  message.content.parts.filter((part): part is ToolCallPart => part.type === "tool-call");
-
-/** Whether a call of a message, or of its sub-agents, waits for an approval. */
-const needsApproval = (message: Message): boolean =>
-  calls(message).some(
-    (call) => call.state === "approval-requested" || (call.children ?? []).some(needsApproval),
-  );
-
 /** Whether a call of a message waits for an approval or an output. */
 const isWaiting = (message: Message): boolean =>
   needsApproval(message) ||
-  calls(message).some((call) => call.state === "input-available" && call.output === undefined);
+  callsOf(message).some((call) => call.state === "input-available" && call.output === undefined);

@@ -1,6 +1,6 @@
 /** Helpers of the chat for messages and for errors of requests. */
 import { Problem } from "../api/client";
-import type { Message, UserMessage } from "../partita.gen";
+import type { Message, ToolCallPart, UserMessage } from "../partita.gen";
 
 const GATEWAY = new Set([0, 502, 503, 504]);
 
@@ -36,6 +36,15 @@ export function holds(message: Message, callId: string): boolean {
         ((part.children as readonly Message[] | undefined) ?? []).some((child) => holds(child, callId))),
   );
 }
+
+export const callsOf = (message: Message): readonly ToolCallPart[] =>
+  message.content.parts.filter((part): part is ToolCallPart => part.type === "tool-call");
+
+/** Whether a call of a message, or of its sub-agents, waits for an approval. */
+export const needsApproval = (message: Message): boolean =>
+  callsOf(message).some(
+    (call) => call.state === "approval-requested" || (call.children ?? []).some(needsApproval),
+  );
 
 /** A size that grows with every part and every character of text. */
 export function sizeOf(messages: readonly Message[]): number {

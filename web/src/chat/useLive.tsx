@@ -2,10 +2,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { getJson, type Listing } from "../api/client";
 import type { Run } from "../partita.gen";
-import { toastError } from "../ui/Toasts";
 import { type Live, type LiveOptions, type LiveState, NOT_LIVE } from "./live";
 import { LiveThread } from "./liveThread";
-import { takePendingMessage } from "./pendingMessages";
 
 export function useLive(threadId: string, options: LiveOptions): Live {
   const [state, setState] = useState<LiveState>(NOT_LIVE);
@@ -42,15 +40,10 @@ export function useLive(threadId: string, options: LiveOptions): Live {
   );
 
   useEffect(() => {
-    const pending = takePendingMessage(threadId);
-    if (pending) {
-      actions.send(pending).catch(toastError);
-      return;
-    }
     const controller = new AbortController();
     followActiveRun(controller.signal);
     return () => controller.abort();
-  }, [threadId, actions, followActiveRun]);
+  }, [followActiveRun]);
 
   return { ...state, ...actions, followActiveRun };
 }

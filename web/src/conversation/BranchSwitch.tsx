@@ -15,7 +15,7 @@ export function BranchSwitch({ messageId, siblings, onChoose }: Props) {
   const next = siblings[index + 1];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
-    <span className={styles.branches} role="group" aria-label="Branches">
+    <span className={styles.branches} role="group" aria-label="Branches" data-branches>
       <IconButton
         label="Previous branch"
         disabled={previous === undefined}

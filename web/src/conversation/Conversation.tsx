@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { getThread } from "../api/threads";
 import { isImported } from "../chat/agentChoice";
-import { Composer } from "../chat/Composer";
-import { useClientCallActions } from "../chat/clientCalls";
-import { mergeLive, useLive } from "../chat/live";
+import { Composer, type ComposerControl } from "../chat/Composer";
+import { useClientCallActions, waitsForUser } from "../chat/clientCalls";
+import { type Live, mergeLive, useLive } from "../chat/live";
 import { useThreadAgent } from "../chat/useThreadAgent";
 import { linkTo } from "../context/useServerContext";
 import { copyWithToast } from "../ui/clipboard";
@@ -16,6 +16,7 @@ import styles from "./Conversation.module.css";
 import { MessageCache } from "./cache";
 import { EditMessage } from "./EditMessage";
 import { Find } from "./Find";
+import { focusInMessage, focusPendingCall } from "./focus";
 import { Header } from "./Header";
 import { type ListControl, MessageList } from "./MessageList";
 import { RawPanel } from "./RawPanel";
@@ -52,6 +53,7 @@ export function Conversation({ threadId, message, part }: Props) {
   const [editing, setEditing] = useState<string | null>(null);
   const [folds, setFolds] = useState<{ readonly open: boolean } | null>(null);
   const list = useRef<ListControl>(null);
+  const composer = useRef<ComposerControl>(null);
 
   const {
     data: thread,
@@ -79,19 +81,23 @@ export function Conversation({ threadId, message, part }: Props) {
   useBranchOf(message, rows, outline !== undefined && !isStale, branch, setBranch);
 
   const showRaw = useCallback((id: string) => setRaw(id), []);
-  const clientCallActions = useClientCallActions(mergeLive(stored, live).at(-1), last, live);
+  const canWrite = thread !== undefined && !isImported(thread);
+  const newest = mergeLive(stored, live).at(-1);
+  const replies = useReplies(live, composer);
+  const isWaiting = canWrite && waitsForUser(newest, last, live);
+  const showWaiting = () => focusPendingCall() || (newest && list.current?.show(newest.id));
+  const clientCallActions = useClientCallActions(newest, last, { ...live, ...replies });
   const [storedContext, liveContext] = useRenderContexts({
     threadId,
     cache,
-    respondToApproval: live.respondToApproval,
+    respondToApproval: replies.respondToApproval,
     clientCallActions,
     showRaw,
     message,
     part,
   });
   const target = useMemo(() => (message === null ? null : { message, part }), [message, part]);
-  const canWrite = thread !== undefined && !isImported(thread);
-  const actions = useActions({ threadId, cache, live, canWrite, refresh, setBranch, setEditing });
+  const actions = useActions({ threadId, cache, live, composer, canWrite, refresh, setBranch, setEditing });
   const copyLink = (id?: string) => void copyWithToast(linkTo(threadId, id), "Link copied");
   useKeys({ list, selected, copyLink, showRaw, setFolds, find: () => setPanel("find") });
   const currentId = selected ?? rows.at(-1)?.id;
@@ -134,7 +140,15 @@ export function Conversation({ threadId, message, part }: Props) {
               editing={editing}
               editor={
                 edited?.role === "user" && (
-                  <EditMessage message={edited} live={live} onClose={() => setEditing(null)} />
+                  <EditMessage
+                    message={edited}
+                    live={live}
+                    onClose={(isSent) => {
+                      setEditing(null);
+                      if (isSent) composer.current?.focus();
+                      else focusInMessage(edited.id, "[data-action=edit]");
+                    }}
+                  />
                 )
               }
               context={storedContext}
@@ -150,7 +164,16 @@ export function Conversation({ threadId, message, part }: Props) {
         ) : (
           <Loading />
         )}
-        {thread && <Composer live={live} thread={thread} agent={agent} onChoose={choose} />}
+        {thread && (
+          <Composer
+            live={live}
+            thread={thread}
+            agent={agent}
+            onChoose={choose}
+            control={composer}
+            onShowWaiting={isWaiting ? showWaiting : undefined}
+          />
+        )}
         {raw !== null && (
           <RawPanel
             key={raw}
@@ -181,6 +204,26 @@ export function Conversation({ threadId, message, part }: Props) {
       </div>
     </FoldAll.Provider>
   );
+}
+
+/** The replies to calls. The focus moves on to the next call that waits for one, or to the composer. */
+function useReplies(
+  { respondToApproval, addToolOutput }: Pick<Live, "respondToApproval" | "addToolOutput">,
+  composer: RefObject<ComposerControl | null>,
+) {
+  return useMemo(() => {
+    const moveFocus = () => focusPendingCall() || composer.current?.focus();
+    return {
+      respondToApproval: (...args: Parameters<typeof respondToApproval>) => {
+        moveFocus();
+        return respondToApproval(...args);
+      },
+      addToolOutput: (...args: Parameters<typeof addToolOutput>) => {
+        moveFocus();
+        return addToolOutput(...args);
+      },
+    };
+  }, [respondToApproval, addToolOutput, composer]);
 }
 
 /** Switches to the branch of the message in the address if the current branch does not contain it. */

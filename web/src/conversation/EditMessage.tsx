@@ -2,23 +2,29 @@ import { useState } from "react";
 import type { Live } from "../chat/live";
 import type { TextPart, UserMessage } from "../partita.gen";
 import { Button } from "../ui/Button";
+import { isComposing } from "../ui/commands";
 import { toastError } from "../ui/Toasts";
 import styles from "./EditMessage.module.css";
 
 interface Props {
   readonly message: UserMessage;
   readonly live: Pick<Live, "edit" | "busy">;
-  readonly onClose: () => void;
+  readonly onClose: (isSent: boolean) => void;
 }
 
 const textOf = (parts: UserMessage["content"]["parts"]): string =>
   parts.flatMap((part) => (part.type === "text" ? (part as TextPart).text : [])).join("\n\n");
 
-/** Edits a question. The original and what followed it stay on their own branch. */
+/**
+ * Edits a question. The original and what followed it stay on their own branch. Enter sends, Shift+Enter starts a new
+ * line, Escape cancels.
+ */
 export function EditMessage({ message, live, onClose }: Props) {
   const [text, setText] = useState(() => textOf(message.content.parts));
+  const canSend = !live.busy && text.trim() !== "";
   const send = () => {
-    onClose();
+    if (!canSend) return;
+    onClose(true);
     live.edit(message, text.trim()).catch(toastError);
   };
   return (
@@ -29,7 +35,12 @@ export function EditMessage({ message, live, onClose }: Props) {
         send();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape") onClose();
+        if (isComposing(event)) return;
+        if (event.key === "Escape") onClose(false);
+        else if (event.key === "Enter" && !event.shiftKey && event.target instanceof HTMLTextAreaElement)
+          send();
+        else return;
+        event.preventDefault();
       }}
     >
       <textarea
@@ -41,8 +52,8 @@ export function EditMessage({ message, live, onClose }: Props) {
         onChange={(event) => setText(event.target.value)}
       />
       <div className={styles.buttons}>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button kind="primary" type="submit" disabled={live.busy || !text.trim()}>
+        <Button onClick={() => onClose(false)}>Cancel</Button>
+        <Button kind="primary" type="submit" disabled={!canSend}>
           Ask again
         </Button>
       </div>

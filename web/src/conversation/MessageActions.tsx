@@ -31,7 +31,7 @@ export function MessageActions({ message: { id, role, runId, type }, actions }: 
         <GitFork size={14} aria-hidden />
       </IconButton>
       {actions.canWrite && role === "user" && type !== "event" && (
-        <IconButton label="Edit and ask again" onClick={() => actions.edit(id)}>
+        <IconButton label="Edit and ask again" data-action="edit" onClick={() => actions.edit(id)}>
           <Pencil size={14} aria-hidden />
         </IconButton>
       )}

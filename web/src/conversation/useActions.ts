@@ -1,17 +1,21 @@
 /** The actions of the buttons on a message. */
-import { useMemo, useRef } from "react";
+import { type RefObject, useMemo, useRef } from "react";
 import { switchBranch } from "../api/messages";
 import { forkThread } from "../api/threads";
+import type { ComposerControl } from "../chat/Composer";
+import { setComposerStart } from "../chat/composerStart";
 import type { Live } from "../chat/live";
 import { go, toThread } from "../ui/routing";
 import { toastError } from "../ui/Toasts";
 import type { MessageCache } from "./cache";
+import { focusInMessage } from "./focus";
 import type { Actions } from "./MessageActions";
 
 interface Options {
   readonly threadId: string;
   readonly cache: MessageCache;
   readonly live: Pick<Live, "regenerate">;
+  readonly composer: RefObject<ComposerControl | null>;
   readonly canWrite: boolean;
   readonly refresh: () => Promise<unknown>;
   readonly setBranch: (through: string | null) => void;
@@ -26,7 +30,10 @@ export function useActions(options: Options): Actions {
       canWrite: options.canWrite,
       fork: (messageId) =>
         void forkThread(now.current.threadId, messageId)
-          .then((copy) => go(toThread(copy.id)))
+          .then((copy) => {
+            setComposerStart(copy.id);
+            go(toThread(copy.id));
+          })
           .catch(toastError),
       chooseBranch: (messageId) =>
         void switchBranch(now.current.threadId, messageId)
@@ -36,8 +43,12 @@ export function useActions(options: Options): Actions {
             go(toThread(now.current.threadId), { replace: true });
             return now.current.refresh();
           })
+          .then(() => focusInMessage(messageId, "[data-branches] button:not(:disabled)"))
           .catch(toastError),
-      regenerate: (messageId) => void now.current.live.regenerate(messageId).catch(toastError),
+      regenerate: (messageId) => {
+        now.current.composer.current?.focus(); // the button disappears
+        now.current.live.regenerate(messageId).catch(toastError);
+      },
       edit: (messageId) => now.current.setEditing(messageId),
     }),
     [options.canWrite],

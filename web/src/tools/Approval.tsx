@@ -26,6 +26,7 @@ export function Approval({ call }: { call: ToolCallPart }) {
   return (
     <form
       className={styles.form}
+      data-reply
       onSubmit={(event) => {
         event.preventDefault();
         void send(true);

@@ -29,7 +29,7 @@ export function ClientCall({ actions: { run, submit, decline } }: { actions: Cli
     void send(run ?? (() => submit(value === undefined ? text : value)));
   };
   return (
-    <form className={styles.form} onSubmit={onSubmit}>
+    <form className={styles.form} data-reply onSubmit={onSubmit}>
       <label className={styles.reason} htmlFor={id}>
         {run ? "Reason to decline (optional)" : "Output as JSON or plain text, or a reason to decline"}
         <input

@@ -45,6 +45,10 @@ export function useCommands(commands: readonly Command[], enabled = true): void 
   }, [enabled, names]);
 }
 
+/** Whether the key belongs to an input method editor: there, Enter accepts the composed word. */
+export const isComposing = (event: { readonly nativeEvent: KeyboardEvent }): boolean =>
+  event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229;
+
 const isTextField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
