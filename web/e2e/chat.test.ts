@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsInBoth } from "./setup/axe";
 import { importLines, sessionLines } from "./setup/session";
@@ -182,7 +182,11 @@ describe("a chat", () => {
     expect(shown).toContain("Stopped");
     await page.reload();
     await answers(page).getByText("On day 2 ").waitFor();
-    expect(await answers(page).innerText()).toBe(shown);
+    await expect.poll(() => answers(page).innerText()).toBe(shown);
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await questions(page).getByText("Continue", { exact: true }).waitFor();
+    await answers(page).getByText("I am a script").waitFor();
+    await idle(page);
   });
 
   it("shows the same kind of a call while it is streaming and when it is stored", async () => {
@@ -245,7 +249,7 @@ describe("a chat", () => {
   ])("lets a pending client-side call be %s later", async (thread, button, came) => {
     await askWithoutPage(site, thread, "ask the client");
     const page = await site.open(`#/t/${thread}`);
-    await page.getByText("Waiting for you").waitFor();
+    await page.getByRole("button", { name: "get_local_time Waiting for you" }).waitFor();
     await page.getByLabel("Reason to decline (optional)").fill("my clock is broken");
     await page.getByRole("button", { name: button, exact: true }).click();
     await answers(page).getByText("Thank you, now I know.").waitFor();
@@ -384,12 +388,16 @@ describe("a chat", () => {
 
   it("shows why a message was rejected, and keeps its text", async () => {
     const page = await site.open("#/new", { expected: [/Failed to load resource/] });
+    const reject = (route: Route) =>
+      route.fulfill({ status: 409, json: { detail: "The thread is busy.", hint: "Wait a little." } });
+    await page.route("**/api/chat", reject, { times: 1 });
     await write(page, "the weather");
+    await page.getByText("The thread is busy. Wait a little.").waitFor();
+    expect(await box(page).inputValue()).toBe("the weather");
+    await page.keyboard.press("Enter");
     await answers(page).getByText("In Vardø").waitFor();
     await idle(page);
-    await page.route("**/api/chat", (route) =>
-      route.fulfill({ status: 409, json: { detail: "The thread is busy.", hint: "Wait a little." } }),
-    );
+    await page.route("**/api/chat", reject);
     await write(page, "once more");
     await page.getByText("The thread is busy. Wait a little.").waitFor();
     expect(await box(page).inputValue()).toBe("once more");
@@ -411,6 +419,23 @@ describe("a chat with other agents", () => {
     site.check();
   });
   afterAll(() => site.stop());
+
+  it("shows why a response failed, counts it as an error, and retries it, also after a reload", async () => {
+    const page = await site.open("#/new");
+    await page.getByText("unreliable", { exact: true }).click();
+    await write(page, "Can you hear me?");
+    await answers(page).getByText("Failed: ConnectionError: no connection to the model").waitFor();
+    await answers(page).getByText("choose another agent").waitFor();
+    await page.getByRole("link", { name: /^Can you hear me\?.*with errors/ }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Retry", exact: true }).click();
+    await answers(page).getByText("Now I can hear you.").waitFor();
+    expect(await isFocused(page)).toBe(true);
+    await idle(page);
+    expect(await questions(page).count()).toBe(1);
+    expect(await page.getByRole("button", { name: "Retry", exact: true }).count()).toBe(0);
+    await page.getByRole("group", { name: "Branches" }).getByText("2 of 2").waitFor();
+  });
 
   it("leads from one approval to the next, and back to the input", async () => {
     const page = await ask(site, "Write to them");

@@ -85,6 +85,7 @@ export class LiveThread {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private waiters: (() => void)[] = [];
   private isOpen = true;
+  private lastReply: Promise<unknown> = Promise.resolve();
   /** When each message was first shown. */
   private readonly times = new Map<string, string>();
   private readonly decorated = new WeakMap<Message, Message>();
@@ -360,6 +361,21 @@ export class LiveThread {
 
   /** Sends a reply to the run of a call. If the run has ended and no other call is pending, starts the next run. */
   private async reply(callId: string, what: "approval" | "output", body: object): Promise<void> {
+    // One after the other: only the last one finds that no call is pending.
+    const sent = this.lastReply.then(() => this.sendReply(callId, what, body));
+    this.lastReply = sent.catch(() => undefined);
+    const answered = await sent;
+    if (answered === "active") return; // the stream continues
+    if (answered && !isWaiting(answered)) await this.continue(answered);
+    else await this.settle();
+  }
+
+  /** Returns the last message with the reply, if the run has ended. */
+  private async sendReply(
+    callId: string,
+    what: "approval" | "output",
+    body: object,
+  ): Promise<Message | "active" | undefined> {
     await this.whenIdle();
     const { stored } = this.options.current;
     const live = this.messages();
@@ -367,14 +383,12 @@ export class LiveThread {
     if (!holder?.runId) throw new Problem(0, "No run is waiting for this reply.");
     this.error = null;
     const run = await sendJson<Run>("POST", `${pathOf("api/runs", holder.runId)}/${what}`, body);
-    if (ACTIVE.includes(run.status)) return; // the stream continues
+    if (ACTIVE.includes(run.status)) return "active";
     const isLast = holder.id === [...stored, ...live].at(-1)?.id;
     const { items } = await getJson<Listing<Message>>(`${pathOf("api/threads", this.threadId)}/messages`, {
       ids: holder.id,
     });
-    const [message] = items;
-    if (message && isLast && !isWaiting(message)) await this.continue(message);
-    else await this.settle();
+    return isLast ? items[0] : undefined;
   }
 
   /** Continues a message whose calls have their results. */

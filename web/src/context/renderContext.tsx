@@ -32,6 +32,16 @@ export interface ClientCallActions {
   readonly decline: (reason: string) => Promise<void>;
 }
 
+/** The actions on a response that failed, was stopped or was interrupted. */
+export interface EndActions {
+  /** Asks the same question again. */
+  readonly retry: () => void;
+  /** Asks the agent to continue. Absent if there is nothing to continue. */
+  readonly resume?: () => void;
+  /** What else may help. */
+  readonly hint?: string;
+}
+
 export interface MessagesProps {
   readonly messages: readonly Message[];
   readonly place: PartPlace;
@@ -55,6 +65,8 @@ export interface RenderContext {
   readonly respondToApproval?: (call: ToolCallPart, response: ApprovalResponse) => Promise<void>;
   /** The actions on a client-side call; undefined if the call is not pending. */
   readonly clientCallActions?: (call: ToolCallPart) => ClientCallActions | undefined;
+  /** The actions on a response that did not complete; undefined if the session has continued since. */
+  readonly endActions?: (message: Message) => EndActions | undefined;
   /** A permalink to a part or a message. Absent if there are no permalinks. */
   readonly linkTo?: (place: Omit<PartPlace, "path"> & { path?: string }) => string;
   /** Opens the agent's raw events of a message. Absent if there are none. */

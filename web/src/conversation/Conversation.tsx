@@ -23,6 +23,7 @@ import { RawPanel } from "./RawPanel";
 import { rowsOf } from "./rows";
 import { Usage } from "./Usage";
 import { useActions } from "./useActions";
+import { useEndActions } from "./useEndActions";
 import { useKeys } from "./useKeys";
 import { useMenu } from "./useMenu";
 import { useOutline } from "./useOutline";
@@ -92,6 +93,7 @@ export function Conversation({ threadId, message, part }: Props) {
     cache,
     respondToApproval: replies.respondToApproval,
     clientCallActions,
+    endActions: useEndActions({ last: newest, live, agent, canWrite, composer }),
     showRaw,
     message,
     part,

@@ -5,7 +5,8 @@ import { useServerContext } from "../context/useServerContext";
 import { Messages } from "../parts/Messages";
 import type { MessageCache } from "./cache";
 
-interface Options extends Pick<RenderContext, "respondToApproval" | "clientCallActions" | "showRaw"> {
+interface Options
+  extends Pick<RenderContext, "respondToApproval" | "clientCallActions" | "endActions" | "showRaw"> {
   readonly threadId: string;
   readonly cache: MessageCache;
   /** The message and part in the page's address. */
@@ -15,7 +16,8 @@ interface Options extends Pick<RenderContext, "respondToApproval" | "clientCallA
 
 /** The context of stored messages and that of the message that is streaming. */
 export function useRenderContexts(options: Options): readonly [RenderContext, RenderContext] {
-  const { threadId, cache, respondToApproval, clientCallActions, showRaw, message, part } = options;
+  const { threadId, cache, respondToApproval, clientCallActions, endActions, showRaw, message, part } =
+    options;
   const server = useServerContext(threadId);
   return useMemo(() => {
     const stored: RenderContext = {
@@ -25,9 +27,10 @@ export function useRenderContexts(options: Options): readonly [RenderContext, Re
       timing: ({ messageId, path }) => cache.timing(messageId, path),
       respondToApproval,
       clientCallActions,
+      endActions,
       showRaw,
       target: message === null ? undefined : { messageId: message, path: part ?? "" },
     };
     return [stored, { ...stored, live: true }] as const;
-  }, [server, cache, respondToApproval, clientCallActions, showRaw, message, part]);
+  }, [server, cache, respondToApproval, clientCallActions, endActions, showRaw, message, part]);
 }

@@ -1,12 +1,10 @@
-import { CircleAlert, CircleStop, Unplug } from "lucide-react";
+import { CircleAlert, CircleStop, Play, RefreshCw, Unplug } from "lucide-react";
+import { useRenderContext } from "../context/renderContext";
 import type { Message } from "../partita.gen";
+import { Button } from "../ui/Button";
 import { visible } from "../ui/sanitize";
 import styles from "./EndNotice.module.css";
-
-interface End {
-  readonly status?: unknown;
-  readonly reason?: unknown;
-}
+import { endOf } from "./end";
 
 const KINDS = {
   failed: { label: "Failed", Icon: CircleAlert },
@@ -14,19 +12,35 @@ const KINDS = {
   interrupted: { label: "Interrupted", Icon: Unplug },
 } as const;
 
-/** How the run of a message ended, unless it completed. */
+/** How the run of a message ended, unless it completed, with the buttons to try again. */
 export function EndNotice({ message }: { message: Message }) {
-  const end = (message.content.metadata as { ended?: End | null } | null | undefined)?.ended;
-  const status = end?.status;
-  if (typeof status !== "string" || !Object.hasOwn(KINDS, status)) return null;
-  const { label, Icon } = KINDS[status as keyof typeof KINDS];
+  const { endActions } = useRenderContext();
+  const end = endOf(message);
+  if (!end) return null;
+  const { label, Icon } = KINDS[end.status];
+  const actions = endActions?.(message);
   return (
-    <p className={styles.ending} data-status={status}>
-      <Icon size={14} aria-hidden className={styles.icon} />
-      <span>
-        {label}
-        {typeof end?.reason === "string" && end.reason !== "" && `: ${visible(end.reason)}`}
-      </span>
-    </p>
+    <div className={styles.ending} data-status={end.status}>
+      <p className={styles.text}>
+        <Icon size={14} aria-hidden className={styles.icon} />
+        <span>
+          {label}
+          {end.reason && `: ${visible(end.reason)}`}
+          {actions?.hint && <span className={styles.hint}>{actions.hint}</span>}
+        </span>
+      </p>
+      {actions && (
+        <div className={styles.buttons}>
+          <Button small icon={<RefreshCw size={13} aria-hidden />} onClick={actions.retry}>
+            Retry
+          </Button>
+          {actions.resume && (
+            <Button small icon={<Play size={13} aria-hidden />} onClick={actions.resume}>
+              Continue
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
   );
 }
