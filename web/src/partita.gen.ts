@@ -75,6 +75,14 @@ export type ChangeKind =
   | "update"
   | "delete";
 
+/** How a call ended. */
+export type OverviewState =
+  | "done"
+  | "failed"
+  | "running"
+  | "denied"
+  | "interrupted";
+
 /** Instructions to the model. */
 export interface SystemMessage {
   readonly role: "system";
@@ -1250,6 +1258,109 @@ export interface Prompt {
   readonly kind: "prompt";
   readonly text: string;
   readonly added?: readonly Notice[];
+  readonly [key: string]: unknown;
+}
+
+/** What happened on a branch of a thread. */
+export interface ThreadOverview {
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly seconds: number;
+  readonly turns: readonly OverviewTurn[];
+  readonly calls: readonly OverviewCall[];
+  readonly files: readonly ChangedFile[];
+  readonly commits: readonly MadeCommit[];
+  readonly pullRequests: readonly MadePullRequest[];
+  readonly branch: string | null;
+  readonly branchUrl: string | null;
+  readonly repositoryUrl: string | null;
+  readonly commands: number;
+  readonly failed: number;
+  readonly agents: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: number | null;
+  readonly resume: ResumeCommand | null;
+  readonly [key: string]: unknown;
+}
+
+/** A prompt of the user and everything until the next one. */
+export interface OverviewTurn {
+  readonly messageId: string;
+  readonly title: string;
+  readonly answerId: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly seconds: number;
+  readonly responses: number;
+  readonly calls: number;
+  readonly failed: number;
+  readonly edits: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cost: number | null;
+  readonly running: boolean;
+  readonly [key: string]: unknown;
+}
+
+/** A tool call on one line. */
+export interface OverviewCall {
+  readonly messageId: string;
+  readonly part: string;
+  readonly kind: string;
+  readonly title: string;
+  readonly subject: string;
+  readonly state: OverviewState;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly added: number;
+  readonly removed: number;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly [key: string]: unknown;
+}
+
+/** A file that the thread changed: how many lines differ in the end, and the calls that changed it. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly created: boolean;
+  readonly deleted: boolean;
+  readonly edits: readonly PartPlace[];
+  readonly [key: string]: unknown;
+}
+
+/** The place of a call: its message, and the path of the part in it. */
+export interface PartPlace {
+  readonly messageId: string;
+  readonly part: string;
+  readonly [key: string]: unknown;
+}
+
+/** A commit that a command made. */
+export interface MadeCommit {
+  readonly messageId: string;
+  readonly part: string;
+  readonly hash: string;
+  readonly subject: string;
+  readonly branch: string;
+  readonly url: string | null;
+  readonly [key: string]: unknown;
+}
+
+/** A pull request that a command made or found. */
+export interface MadePullRequest {
+  readonly messageId: string;
+  readonly part: string;
+  readonly url: string;
+  readonly [key: string]: unknown;
+}
+
+/** How to continue a session in a terminal. */
+export interface ResumeCommand {
+  readonly command: string;
+  readonly directory: string | null;
   readonly [key: string]: unknown;
 }
 

@@ -4,11 +4,11 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from partita.errors import NotFoundError, PartitaError
+from partita.errors import NotFoundError
 
 from .blocking import opened_store
 from .completion import complete_threads
@@ -16,25 +16,7 @@ from .options import resource_option, store_option
 from .output import print_notice
 
 if TYPE_CHECKING:  # imported when the command runs
-    from partita.store.store import Store
-    from partita.types.threads import Thread
-
-
-class Resumable(NamedTuple):
-    """A session that its agent can continue: the command, the project's folder, and the session's file."""
-
-    agent: str
-    session: str
-    command: tuple[str, ...]
-    folder: Path | None
-    file: Path | None
-
-    def for_shell(self) -> str:
-        """Return the command for a shell in any folder."""
-        text = shlex.join(self.command)
-        if self.folder is None or self.folder == Path.cwd():
-            return text
-        return f"cd {shlex.quote(str(self.folder))} && {text}"
+    from partita.importers.resume import Resumable
 
 
 @click.command(
@@ -59,15 +41,17 @@ def resume(*, thread: str, runs: bool, url: str | None, resource: str | None, as
     """
     if runs and as_json:
         raise click.UsageError("--run and --json exclude each other")
+    from partita.importers.resume import resumable
+
     from .lookup import find_thread
 
     with opened_store(url, resource) as (store, wait):
-        found = wait(_resumable(store, wait(find_thread(store, thread))))
+        found = wait(resumable(store, wait(find_thread(store, thread))))
     if found.file is not None and not found.file.exists():
         print_notice(f"the file of the session no longer exists: {found.file}")
     if runs:
         _run(found)
-    if found.folder is not None and not found.folder.is_dir():
+    if found.folder is not None and not Path(found.folder).is_dir():
         print_notice(f"the folder of the project no longer exists: {found.folder}")
     if as_json:
         from .output import print_json
@@ -77,67 +61,36 @@ def resume(*, thread: str, runs: bool, url: str | None, resource: str | None, as
                 "agent": found.agent,
                 "session": found.session,
                 "command": list(found.command),
-                "folder": None if found.folder is None else str(found.folder),
+                "folder": found.folder,
             }
         )
     else:
-        click.echo(found.for_shell())
+        click.echo(_for_shell(found))
 
 
-async def _resumable(store: "Store", thread: "Thread") -> Resumable:
-    """Return how to resume the session of a thread; raises if it is not one, or if its agent cannot."""
-    from partita.logs.sources.registry import SOURCES
-
-    metadata = thread.metadata or {}
-    agent, session = thread.agent or "", metadata.get("sessionId")
-    parent = metadata.get("parentThreadId")
-    files = [one.path for one in await store.sources.list(thread_id=thread.id)]
-    if not isinstance(session, str):
-        session = await _session_of_run(store, thread.id) or (thread.id if files else None)
-    if session is None or agent not in SOURCES:
-        raise PartitaError(
-            f"thread {thread.id!r} is not a session of an agent that can resume it",
-            hint=f"`partita export {thread.id} --to codex` writes it as a session of another agent",
-        )
-    template = SOURCES[agent].resume
-    if parent or not template:
-        raise PartitaError(
-            f"{thread.id!r} is a session of a sub-agent" if parent else f"{agent} cannot resume a session",
-            hint=f"resume its session: partita resume {parent}" if parent else "",
-        )
-    folder = None if thread.project is None else Path(thread.project)
-    command = tuple(word.replace("{session}", session) for word in template)
-    return Resumable(agent, session, command, folder, Path(files[0]) if files else None)
+def _for_shell(found: "Resumable") -> str:
+    """Return the command for a shell in any folder."""
+    if found.folder is None or Path(found.folder) == Path.cwd():
+        return found.text
+    return f"cd {shlex.quote(found.folder)} && {found.text}"
 
 
-async def _session_of_run(store: "Store", thread_id: str) -> str | None:
-    """Return the session of the newest run of a thread that an agent served by Partita answered."""
-    from partita.store.bulk.agent_sessions import AGENT_SESSION
-    from partita.store.values import RunFilter
-
-    for run in await store.runs.list(RunFilter(thread_id=thread_id)):
-        session = (run.metadata or {}).get(AGENT_SESSION)
-        if isinstance(session, str):
-            return session
-    return None
-
-
-def _run(found: Resumable) -> None:
+def _run(found: "Resumable") -> None:
     """Run the command instead of this process, or as a child where processes cannot be replaced."""
     from shutil import which
 
-    if found.folder is not None and not found.folder.is_dir():
+    if found.folder is not None and not Path(found.folder).is_dir():
         raise NotFoundError(
             "the folder of the project no longer exists",
-            where=str(found.folder),
-            hint=f"in another folder, run: {shlex.join(found.command)}",
+            where=found.folder,
+            hint=f"in another folder, run: {found.text}",
         )
     program = which(found.command[0])
     if program is None:
         raise NotFoundError(f"{found.command[0]} was not found on PATH", hint=f"install {found.agent}")
     if found.folder is not None:
         os.chdir(found.folder)
-    print_notice(shlex.join(found.command))
+    print_notice(found.text)
     sys.stdout.flush()
     if os.name == "nt":
         import subprocess

@@ -84,6 +84,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "GET /api/threads/{thread_id}/messages/{message_id}": "read",
         "POST /api/tool-views": "read",
         "GET /api/threads/{thread_id}/outline": "logs",
+        "GET /api/threads/{thread_id}/overview": "logs",
     },
     "blobs": {
         "GET /api/blobs/{digest}": "read",

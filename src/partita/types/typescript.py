@@ -17,6 +17,7 @@ from msgspec.structs import FieldInfo, fields
 from .chunks import DATA_PREFIX, DataChunk, UnknownChunk
 from .legacy import REMOVED_IN, LegacyRole
 from .messages import ContentBase, MessageType, PrimitiveType
+from .overview import OverviewState, ThreadOverview
 from .parts import Interruption, PartState, ToolState, UnknownPart
 from .schema import NOT_ON_WIRE, UNION_NAMES, UNIONS, contained_values, public_components, public_values
 from .threads import RunStatus
@@ -52,6 +53,7 @@ LITERALS: Mapping[str, tuple[Any, str]] = {
     "LegacyRole": (LegacyRole, "The role of a legacy message."),
     "TodoStatus": (TodoStatus, "The status of an item of a to-do list."),
     "ChangeKind": (ChangeKind, "What happened to a file."),
+    "OverviewState": (OverviewState, "How a call ended."),
 }
 LITERAL_NAMES = {get_args(literal): name for name, (literal, _) in LITERALS.items()}
 
@@ -74,7 +76,10 @@ LEAVES: Mapping[Any, str] = {
 def typescript() -> str:
     """All declarations, as the source of one module."""
     literals = (_alias(name, text, _choices(literal)) for name, (literal, text) in LITERALS.items())
-    values = map(_interface, (*public_values(), *contained_values(ToolView), Notice, Prompt))
+    values = map(
+        _interface,
+        (*public_values(), *contained_values(ToolView), Notice, Prompt, *contained_values(ThreadOverview)),
+    )
     unions = (
         _alias(name, union.description, [member.__name__ for member in get_args(union.members)])
         for name, union in UNIONS.items()
@@ -82,8 +87,8 @@ def typescript() -> str:
     views = _alias(
         "ToolView", "What a tool call is and did.", [member.__name__ for member in get_args(ToolView)]
     )
-    shown = _alias("PartView", "What is displayed for a part.", ["ToolView", "Notice", "Prompt"])
-    return "\n".join([HEADER, *literals, *values, *unions, views, shown])
+    parts = _alias("PartView", "What is displayed for a part.", ["ToolView", "Notice", "Prompt"])
+    return "\n".join([HEADER, *literals, *values, *unions, views, parts])
 
 
 def _alias(name: str, description: str, members: Sequence[str]) -> str:
@@ -120,13 +125,19 @@ def _fields(type_: type[Value]) -> Iterator[str]:
         if field.encode_name == "type" and type_ in OPEN_TAGS:
             yield f"type: {OPEN_TAGS[type_]}"
         elif field.encode_name not in hidden:
-            yield f"{field.encode_name}{'?' if _may_be_absent(field) else ''}: {_expression(field.type)}"
+            yield f"{field.encode_name}{'?' if _may_be_absent(field) else ''}: {_type_of(field)}"
     yield "[key: string]: unknown"
 
 
 def _may_be_absent(field: FieldInfo) -> bool:
     """Whether a field may be absent. A field with a default factory is always written."""
     return not field.required and field.default_factory is NODEFAULT
+
+
+def _type_of(field: FieldInfo) -> str:
+    """The type of a field. `None` is only written for a field without a default."""
+    may_be_null = field.required and type(None) in get_args(field.type)
+    return f"{_expression(field.type)} | null" if may_be_null else _expression(field.type)
 
 
 def _expression(type_: Any) -> str:
