@@ -92,9 +92,9 @@ async def _runs(store: Store) -> None:
 
 
 async def test_statistics_count_runs(filled: Store) -> None:
-    assert [(stat.key, stat.runs) for stat in await filled.stats.totals()] == [((), 3)]
-    by_day = await filled.stats.totals(by="day")
-    assert [(stat.key[0], stat.runs) for stat in by_day] == [("2026-03-01", 1), ("2026-03-02", 2)]
+    assert [(stat.key, stat.runs, stat.seconds) for stat in await filled.stats.totals()] == [((), 3, 63.0)]
+    by_day = [(stat.key[0], stat.runs, stat.seconds) for stat in await filled.stats.totals(by="day")]
+    assert by_day == [("2026-03-01", 1, 3.0), ("2026-03-02", 2, 60.0)]
     by_agent = {stat.key[0]: stat.runs for stat in await filled.stats.totals(by="agent")}
     assert by_agent == {"claude": 1, "codex": 1, "keeper": 1, "helper": 0, None: 0}
     by_model = {stat.key[0]: stat.runs for stat in await filled.stats.totals(by="model")}

@@ -31,23 +31,27 @@ describe("the page", () => {
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
   });
 
-  it("loads little JavaScript for the first view of a thread", async () => {
+  it("loads little JavaScript for the first view", async () => {
     await site.seed([
       { thread: { id: "first", title: "First" }, messages: [{ id: "m", role: "user", content: "Hello" }] },
     ]);
     const page = await site.open();
-    const scripts: Promise<Buffer>[] = [];
-    page.on("response", (response) => {
-      if (response.url().endsWith(".js")) scripts.push(response.body());
-    });
-    await page.goto("about:blank");
-    await page.goto(`${site.address}/#/t/first`);
-    await page.getByText("Hello").first().waitFor();
-    const bodies = await Promise.all(scripts);
-    const size = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0);
-    expect(bodies.length).toBeGreaterThan(0);
-    expect(size).toBeLessThan(350_000);
-    console.log(`JavaScript of the first view: ${Math.round(size / 1000)} KB compressed`);
+    for (const [hash, text] of [
+      ["#/", "Last 7 days"],
+      ["#/t/first", "Hello"],
+    ] as const) {
+      await page.goto("about:blank");
+      await page.goto(`${site.address}/${hash}`);
+      await page.getByText(text).first().waitFor();
+      const loaded = await page.evaluate(() =>
+        performance.getEntriesByType("resource").map((entry) => entry.name),
+      );
+      const scripts = loaded.filter((url) => url.endsWith(".js"));
+      const sizes = scripts.map(async (url) => gzipSync(await (await fetch(url)).arrayBuffer()).length);
+      const size = (await Promise.all(sizes)).reduce((sum, one) => sum + one, 0);
+      expect(size).toBeGreaterThan(50_000);
+      expect(size, hash).toBeLessThan(220_000);
+    }
   });
 
   it("has no accessibility violations in both themes", async () => {

@@ -17,6 +17,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   tools: ["ui", "stream", "context", "markdown"],
   parts: ["ui", "stream", "context", "markdown", "tools"],
   threads: ["ui", "api"],
+  home: ["ui", "api", "threads", "analytics"],
+  settings: ["ui", "api"],
   chat: ["ui", "api", "stream", "context", "parts"],
   share: ["ui", "api", "parts"],
   conversation: ["ui", "api", "stream", "context", "parts", "chat", "share"],

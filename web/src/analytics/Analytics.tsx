@@ -1,10 +1,10 @@
 import { useMemo } from "react";
 import type { Split, Stat, Step } from "../api/analytics";
+import { ButtonGroup } from "../ui/ButtonGroup";
 import { go } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import styles from "./Analytics.module.css";
 import { Breakdown } from "./Breakdown";
-import { ButtonGroup } from "./ButtonGroup";
 import { Days } from "./Days";
 import { Filters } from "./Filters";
 import { Growth } from "./Growth";

@@ -1,9 +1,9 @@
 import { useMemo, useState } from "react";
 import type { RunOrder, RunStat, ThreadOrder, ThreadStat } from "../api/analytics";
+import { ButtonGroup } from "../ui/ButtonGroup";
 import { compact, count, duration, money } from "../ui/format";
 import { toRun, toThread } from "../ui/routing";
 import { Failure } from "../ui/States";
-import { ButtonGroup } from "./ButtonGroup";
 import { Card } from "./Card";
 import { labelOf, titleOf } from "./labels";
 import { MAX_THREADS, useRunStats, useThreadStats } from "./queries";

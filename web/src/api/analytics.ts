@@ -20,6 +20,8 @@ export interface Stat {
   readonly threadIds?: readonly string[];
   readonly messages: number;
   readonly runs: number;
+  /** The sum of the durations of its runs. */
+  readonly seconds?: number;
   readonly responses: number;
   readonly inputTokens: number;
   readonly cachedInputTokens: number;

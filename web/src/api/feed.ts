@@ -25,19 +25,53 @@ export interface FeedListener {
 
 const MAX_RETRY_DELAY = 15_000;
 
-/** Listens until `signal` aborts. Reconnects with exponential backoff. */
-export async function listen(listener: FeedListener, signal: AbortSignal): Promise<void> {
+/** The listeners of the one connection of this page: browsers open few connections to a server at once. */
+const listeners = new Set<FeedListener>();
+let connection: AbortController | null = null;
+let isConnected = false;
+let lastImport: ImportStatus | null = null;
+
+/** Calls the listener until `signal` aborts. The first listener opens the connection, the last one closes it. */
+export function listen(listener: FeedListener, signal: AbortSignal): void {
+  if (signal.aborted) return;
+  listeners.add(listener);
+  signal.addEventListener("abort", () => {
+    listeners.delete(listener);
+    if (listeners.size) return;
+    connection?.abort();
+    connection = null;
+    isConnected = false;
+  });
+  if (!connection) {
+    connection = new AbortController();
+    lastImport = null;
+    void connect(connection.signal);
+  } else if (isConnected) {
+    listener.connected(false);
+    if (lastImport) listener.import(lastImport);
+  }
+}
+
+/** Passes events on until `signal` aborts. Reconnects with exponential backoff. */
+async function connect(signal: AbortSignal): Promise<void> {
   let delay = 500;
   for (let again = false; !signal.aborted; again = true) {
     try {
       for await (const { event, data } of events("api/feed", {}, signal)) {
-        if (delay > 0) listener.connected(again);
+        if (delay > 0) {
+          isConnected = true;
+          for (const one of [...listeners]) one.connected(again);
+        }
         delay = 0;
-        dispatch(listener, event, JSON.parse(data));
+        const content: unknown = JSON.parse(data);
+        if (event === "import") lastImport = content as ImportStatus;
+        for (const one of [...listeners]) dispatch(one, event, content);
       }
     } catch (error) {
       if (signal.aborted || (error instanceof Problem && error.status >= 400 && error.status < 500)) return;
     }
+    if (signal.aborted) return;
+    isConnected = false;
     delay = Math.min(Math.max(delay * 2, 500), MAX_RETRY_DELAY);
     await pause(delay, signal);
   }

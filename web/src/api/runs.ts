@@ -20,7 +20,7 @@ export async function findMessage(
 
 /** Runs of one thread or of all threads, newest first. */
 export const listRuns = (
-  query: { threadId?: string; limit?: number; cursor?: string },
+  query: { threadId?: string; status?: string; limit?: number; cursor?: string },
   signal?: AbortSignal,
 ): Promise<Listing<Run>> => getJson("api/runs", query, signal);
 

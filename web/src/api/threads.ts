@@ -5,14 +5,20 @@ import { authorization, getJson, type Listing, type Query, request, sendJson } f
 
 export interface ThreadSummary {
   readonly thread: Thread;
-  /** The beginning of the first question, if the thread has no title. */
-  readonly preview?: string | null;
+  /** For display: without what tools added, or the beginning of a question if the thread has no title. */
+  readonly title?: string | null;
+  /** The repository with the project, or else the project. */
+  readonly repository?: string | null;
   readonly models?: readonly string[];
   readonly errors?: number;
   readonly pinned?: boolean;
   readonly runId?: string | null;
   readonly runStatus?: RunStatus | null;
+  /** For the approval of a call. */
   readonly waiting?: boolean;
+  readonly runs?: number;
+  /** The sum of the durations of its runs, as far as they are known. */
+  readonly seconds?: number | null;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
   readonly cost?: number | null;

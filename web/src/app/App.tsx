@@ -1,5 +1,5 @@
-import { lazy, Suspense } from "react";
-import { Conversation } from "../conversation/Conversation";
+import { Suspense, useEffect } from "react";
+import { recordOpened } from "../home/opened";
 import { Threads } from "../threads/Threads";
 import { Boundary } from "../ui/Boundary";
 import { type Place, usePlace } from "../ui/routing";
@@ -7,24 +7,23 @@ import { Empty, Failure, Loading } from "../ui/States";
 import { Toasts } from "../ui/Toasts";
 import { Guard } from "./Guard";
 import { Shell } from "./Shell";
-
-// Views that the first screen does not need are loaded on demand.
-const NewChat = lazy(() => import("../chat/NewChat").then((it) => ({ default: it.NewChat })));
-const Replay = lazy(() => import("../replay/Replay").then((it) => ({ default: it.Replay })));
-const Compare = lazy(() => import("../compare/Compare").then((it) => ({ default: it.Compare })));
-const Analytics = lazy(() => import("../analytics/Analytics").then((it) => ({ default: it.Analytics })));
-const Convert = lazy(() => import("../convert/Convert").then((it) => ({ default: it.Convert })));
+import { Analytics, Compare, Conversation, Convert, Home, NewChat, Replay, Settings } from "./views";
 
 export function App() {
   const place = usePlace();
-  const [first] = place.path;
-  const withThreads = first === undefined || first === "t" || first === "new";
+  const [first, id] = place.path;
+  const withThreads = first === undefined || first === "sessions" || first === "t" || first === "new";
+  // On a narrow screen, Home and the list are two sections. An address with filters shows the list.
+  const isList = first === "sessions" || (first === undefined && place.query.size > 0);
+  useEffect(() => {
+    if (first === "t" && id) recordOpened(id);
+  }, [first, id]);
   return (
     <Guard>
       <Shell
-        section={first ?? "threads"}
-        sidebar={withThreads ? <Threads current={first === "t" ? place.path[1] : undefined} /> : undefined}
-        detail={first !== undefined}
+        section={isList ? "sessions" : (first ?? "home")}
+        sidebar={withThreads ? <Threads current={first === "t" ? id : undefined} /> : undefined}
+        detail={!isList}
       >
         <Boundary value={place} fallback={(error) => <Failure error={error} />}>
           <Suspense fallback={<Loading />}>
@@ -41,7 +40,8 @@ function View({ place }: { place: Place }) {
   const [first, id] = place.path;
   switch (first) {
     case undefined:
-      return <Empty title="Choose a thread">Press j and k to move through the list, / to search.</Empty>;
+    case "sessions":
+      return <Home />;
     case "t":
       return id ? (
         <Conversation key={id} threadId={id} message={place.query.get("m")} part={place.query.get("p")} />
@@ -56,6 +56,8 @@ function View({ place }: { place: Place }) {
       return <Analytics query={place.query} />;
     case "convert":
       return <Convert />;
+    case "settings":
+      return <Settings section={id} />;
     default:
       return <Empty title="Page not found">The address may be from another release.</Empty>;
   }

@@ -1,15 +1,21 @@
 import {
   ChartColumn,
+  CircleQuestionMark,
+  Ellipsis,
   FileJson2,
   GitCompareArrows,
+  House,
+  type LucideIcon,
   MessageSquarePlus,
   MessagesSquare,
   Moon,
+  Settings,
   Sun,
 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { IconButton } from "../ui/Button";
 import { useCommands } from "../ui/commands";
+import { Menu, type MenuItem } from "../ui/Menu";
 import { usePreference } from "../ui/preferences";
 import { go, href } from "../ui/routing";
 import { Help } from "./Help";
@@ -23,26 +29,57 @@ interface Props {
   readonly children: ReactNode;
 }
 
-const SECTIONS = [
-  { name: "threads", also: "t", label: "Sessions", to: href([]), keys: "g h", icon: MessagesSquare },
-  { name: "new", label: "New chat", to: href(["new"]), keys: "g n", icon: MessageSquarePlus },
-  { name: "analytics", label: "Analytics", to: href(["analytics"]), keys: "g a", icon: ChartColumn },
-  { name: "compare", label: "Compare", to: href(["compare"]), keys: "g d", icon: GitCompareArrows },
-  { name: "convert", label: "Convert", to: href(["convert"]), keys: "g c", icon: FileJson2 },
-] as const;
+interface Section {
+  /** The first step of its routes. */
+  readonly name: string;
+  readonly label: string;
+  readonly keys?: string;
+  readonly icon: LucideIcon;
+  /** On a wide screen it is always visible. */
+  readonly narrow?: boolean;
+  /** On a narrow screen it is in the menu. */
+  readonly inMenu?: boolean;
+}
+
+const SECTIONS: readonly Section[] = [
+  { name: "home", label: "Home", keys: "g h", icon: House },
+  { name: "sessions", label: "Sessions", icon: MessagesSquare, narrow: true },
+  { name: "new", label: "New chat", keys: "g n", icon: MessageSquarePlus },
+  { name: "analytics", label: "Analytics", keys: "g a", icon: ChartColumn },
+  { name: "compare", label: "Compare", keys: "g d", icon: GitCompareArrows, inMenu: true },
+  { name: "convert", label: "Convert", keys: "g c", icon: FileJson2, inMenu: true },
+  { name: "settings", label: "Settings", keys: "g ,", icon: Settings, inMenu: true },
+];
+
+const toSection = ({ name }: Section): string => href(name === "home" ? [] : [name]);
 
 /** The frame of every view: navigation, sidebar and view. */
 export function Shell({ section, sidebar, detail, children }: Props) {
   const [help, setHelp] = useState(false);
+  const [menu, setMenu] = useState<HTMLElement | null>(null);
+  const [isDark, switchTheme] = useTheme();
   useCommands([
     { keys: "?", what: "Keyboard shortcuts", group: "Page", run: () => setHelp((was) => !was) },
-    ...SECTIONS.map(({ label, to, keys }) => ({
-      keys,
-      what: label,
+    ...SECTIONS.map((one) => ({
+      keys: one.keys,
+      what: one.label,
       group: "Go to" as const,
-      run: () => go(to),
+      run: () => go(toSection(one)),
     })),
   ]);
+  const items: MenuItem[] = [
+    ...SECTIONS.filter((one) => one.inMenu).map((one) => ({
+      label: one.label,
+      icon: <one.icon size={15} />,
+      run: () => go(toSection(one)),
+    })),
+    {
+      label: isDark ? "Light colours" : "Dark colours",
+      icon: isDark ? <Sun size={15} /> : <Moon size={15} />,
+      run: switchTheme,
+    },
+    { label: "Help", icon: <CircleQuestionMark size={15} />, run: () => setHelp(true) },
+  ];
   return (
     <div className={styles.shell} data-detail={detail} data-sidebar={sidebar !== undefined}>
       <button type="button" className={styles.skip} onClick={() => document.getElementById("main")?.focus()}>
@@ -52,44 +89,56 @@ export function Shell({ section, sidebar, detail, children }: Props) {
         {SECTIONS.map((one) => (
           <a
             key={one.name}
-            href={one.to}
+            href={toSection(one)}
             className={styles.section}
-            aria-current={
-              section === one.name || ("also" in one && section === one.also) ? "page" : undefined
-            }
-            title={`${one.label} (${one.keys})`}
+            data-narrow={one.narrow}
+            data-in-menu={one.inMenu}
+            aria-current={isCurrent(one, section) ? "page" : undefined}
+            title={one.keys ? `${one.label} (${one.keys})` : one.label}
           >
             <one.icon size={19} aria-hidden />
             <span>{one.label}</span>
           </a>
         ))}
         <span className={styles.space} />
-        <ThemeButton />
-        <IconButton label="Help (?)" onClick={() => setHelp(true)}>
-          <span aria-hidden className={styles.question}>
-            ?
-          </span>
-        </IconButton>
+        <span className={styles.tools}>
+          <IconButton label={isDark ? "Light colours" : "Dark colours"} onClick={switchTheme}>
+            {isDark ? <Sun size={17} /> : <Moon size={17} />}
+          </IconButton>
+          <IconButton label="Help (?)" onClick={() => setHelp(true)}>
+            <CircleQuestionMark size={17} />
+          </IconButton>
+        </span>
+        <button
+          type="button"
+          className={`${styles.section} ${styles.more}`}
+          aria-haspopup="menu"
+          aria-expanded={menu !== null}
+          aria-current={SECTIONS.some((one) => one.inMenu && one.name === section) ? "page" : undefined}
+          onClick={(event) => setMenu(event.currentTarget)}
+        >
+          <Ellipsis size={19} aria-hidden />
+          <span>More</span>
+        </button>
       </nav>
       {sidebar && <aside className={styles.sidebar}>{sidebar}</aside>}
       <main id="main" className={styles.main} tabIndex={-1}>
         {children}
       </main>
+      {menu && <Menu label="More" items={items} anchor={menu} onClose={() => setMenu(null)} />}
       {help && <Help onClose={() => setHelp(false)} />}
     </div>
   );
 }
 
-function ThemeButton() {
+/** Whether a section is the current one. The list of sessions is beside Home, or beside an open session. */
+const isCurrent = ({ name, narrow }: Section, section: string): boolean =>
+  name === section || (section === "t" && narrow === true);
+
+/** Whether the colours are dark, and the function that switches between light and dark ones. */
+function useTheme(): readonly [boolean, () => void] {
   const [theme, setTheme] = usePreference("theme");
   const isDark =
     theme === "dark" || (theme === "system" && document.documentElement.dataset.theme === "dark");
-  return (
-    <IconButton
-      label={isDark ? "Light colours" : "Dark colours"}
-      onClick={() => setTheme(isDark ? "light" : "dark")}
-    >
-      {isDark ? <Sun size={17} /> : <Moon size={17} />}
-    </IconButton>
-  );
+  return [isDark, () => setTheme(isDark ? "light" : "dark")];
 }

@@ -1,7 +1,11 @@
-/** Prefetches the session in the address before the rest of the page has loaded. */
+/** Prefetches the view and the session in the address before the rest of the page has loaded. */
 import { prefetchThread } from "../api/messages";
 import { parsePlace } from "../ui/routing";
+import { preloadView } from "./views";
 
 const { path, query } = parsePlace(location.hash);
 const [first, threadId] = path;
+preloadView(first);
 if (first === "t" && threadId) prefetchThread(threadId, !query.has("m")).catch(() => undefined);
+// The view that is opened most often after the first one.
+if (first !== "t") window.addEventListener("load", () => setTimeout(() => preloadView("t"), 500));

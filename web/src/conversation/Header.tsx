@@ -23,7 +23,12 @@ export function Header({ thread, count, models, usage, busy, items }: Props) {
   const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
   return (
     <header className={styles.header}>
-      <a className={styles.back} href={href([])} aria-label="Back to the threads" title="Back to the threads">
+      <a
+        className={styles.back}
+        href={href(["sessions"])}
+        aria-label="Back to the sessions"
+        title="Back to the sessions"
+      >
         <ArrowLeft size={17} />
       </a>
       <div className={styles.text}>

@@ -34,7 +34,7 @@ export function useThreadUpdates(
       deleted: () => undefined,
       import: () => undefined,
     };
-    void listen(listener, abort.signal);
+    listen(listener, abort.signal);
     return () => {
       abort.abort();
       clearTimeout(timer);

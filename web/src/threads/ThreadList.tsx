@@ -7,6 +7,7 @@ import { useCommands } from "../ui/commands";
 import { Menu } from "../ui/Menu";
 import { go, href, toThread } from "../ui/routing";
 import { toastError } from "../ui/Toasts";
+import { useNow } from "../ui/useNow";
 import { deleteWithUndo } from "./deletions";
 import { nameOf } from "./rows";
 import styles from "./ThreadList.module.css";
@@ -221,14 +222,4 @@ function useScrollAnchor(
       return;
     }
   }, [scroller, rows]);
-}
-
-/** The current time, updated every 30 seconds. */
-function useNow(): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 30_000);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
 }

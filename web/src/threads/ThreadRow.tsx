@@ -42,7 +42,7 @@ export function ThreadRow(props: Props) {
           aria-current={isCurrent ? "page" : undefined}
         >
           <span className={styles.head}>
-            <bdi className={thread.title || row.preview ? styles.name : styles.unnamed}>
+            <bdi className={thread.title || row.title ? styles.name : styles.unnamed}>
               {visible(nameOf(row))}
             </bdi>
             <Badge row={row} />

@@ -25,7 +25,7 @@ export function Threads({ current }: { current?: string }) {
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
   const isSearching = text.trim() !== "";
-  const Heading = usePlace().path.length === 0 ? "h1" : "h2";
+  const Heading = usePlace().path[0] === "sessions" ? "h1" : "h2";
 
   useCommands([
     {

@@ -56,7 +56,7 @@ export function visibleRows(
 
 /** The display name of a thread. */
 export const nameOf = (row: ThreadSummary): string =>
-  row.thread.title?.trim() || row.preview?.trim() || "Untitled";
+  row.title?.trim() || row.thread.title?.trim() || "Untitled";
 
 /** The last step of a project's path. */
 export const shortProject = (project: string): string =>

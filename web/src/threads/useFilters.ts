@@ -4,6 +4,8 @@ import { go, href, usePlace } from "../ui/routing";
 import { type Filters, isEmpty, readFilters, toParams } from "./filters";
 
 const NAME = "partita.threads.filters";
+/** On a narrow screen, Home is shown without the list. */
+const NARROW = window.matchMedia("(max-width: 760px)");
 
 function storedFilters(): Filters {
   return readFilters(new URLSearchParams(sessionStorage.getItem(NAME) ?? ""));
@@ -15,7 +17,8 @@ function storeFilters(filters: Filters): void {
 
 export function useFilters(): readonly [Filters, (filters: Filters) => void] {
   const place = usePlace();
-  const isListOpen = place.path.length === 0;
+  const isHome = place.path.length === 0;
+  const isListOpen = place.path[0] === "sessions" || (isHome && (place.query.size > 0 || !NARROW.matches));
   const query = place.query.toString();
   const [inactive, setInactive] = useState(storedFilters);
   const wasListOpen = useRef(true);
@@ -25,21 +28,21 @@ export function useFilters(): readonly [Filters, (filters: Filters) => void] {
     if (!isListOpen) return;
     const stored = storedFilters();
     if (hasReturned && !isEmpty(stored)) {
-      go(href([], toParams(stored)), { replace: true });
+      go(href(isHome ? [] : ["sessions"], toParams(stored)), { replace: true });
       return;
     }
     const current = readFilters(new URLSearchParams(query));
     storeFilters(current);
     setInactive(current);
-  }, [isListOpen, query]);
+  }, [isHome, isListOpen, query]);
   const active = useMemo(() => readFilters(new URLSearchParams(query)), [query]);
   const set = useCallback(
     (filters: Filters) => {
       storeFilters(filters);
       setInactive(filters);
-      if (isListOpen) go(href([], toParams(filters)), { replace: true });
+      if (isListOpen) go(href(isHome ? [] : ["sessions"], toParams(filters)), { replace: true });
     },
-    [isListOpen],
+    [isHome, isListOpen],
   );
   return [isListOpen ? active : inactive, set];
 }

@@ -120,7 +120,7 @@ function useFeed(latest: FeedActions): ImportStatus | null {
       for (const id of ids) due.add(id);
       if (ids.length) timer ??= setTimeout(flush, REFRESH_DELAY);
     };
-    void listen(
+    listen(
       {
         connected: (again) => again && actions.current.reload(),
         threads: (items) => schedule(items.map((one) => one.id)),

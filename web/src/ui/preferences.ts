@@ -17,6 +17,8 @@ export interface Preferences {
   /** The width of the list of sessions in pixels. */
   readonly sidebar: number;
   readonly sidebarFolded: boolean;
+  /** Whether Home explains what to try first, until there are own sessions. */
+  readonly welcome: boolean;
 }
 
 const DEFAULTS: Preferences = {
@@ -28,6 +30,7 @@ const DEFAULTS: Preferences = {
   editor: "vscode://file/{path}:{line}:{column}",
   sidebar: 336,
   sidebarFolded: false,
+  welcome: true,
 };
 
 const CHOICES: { readonly [Name in keyof Preferences]?: readonly Preferences[Name][] } = {

@@ -1,13 +1,14 @@
 /**
  * Routes are in the fragment of the URL, so that the page works under any path.
  *
- *     #/                         the list of threads
+ *     #/                         Home, and on a wide screen the list of threads
+ *     #/sessions?…               the list of threads, with filters
  *     #/t/THREAD?m=MESSAGE&p=PATH   a thread, at a message, at a part of it
  *     #/t/THREAD?m=MESSAGE&q=WORDS  the same with the find bar, which marks these words
  *     #/new                      a new chat
  *     #/run/RUN?at=SEQ           a replay
  *     #/compare?a=RUN&b=RUN
- *     #/analytics?…  #/convert
+ *     #/analytics?…  #/convert  #/settings/SECTION
  */
 import { useMemo, useSyncExternalStore } from "react";
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row
 
 from partita.store.projects import project_condition
+from partita.store.runs.rows import SECONDS, STARTED
 from partita.store.schema import NEVER
 from partita.store.sql.transaction import Transaction
 from partita.store.usage import TOTALS
@@ -102,8 +103,9 @@ def calls_measure(tx: Transaction, *, whole_thread: bool, by_model: bool) -> Mea
     )
 
 
-def runs_measure() -> Measure:
-    """The number of runs, by the time they were created."""
+def runs_measure(tx: Transaction) -> Measure:
+    """The number of runs and the sum of their durations, by the time they were created."""
+    seconds = SECONDS[tx.is_sqlite]
     return Measure(
         "runs r CROSS JOIN threads t",
         "r",
@@ -114,7 +116,8 @@ def runs_measure() -> Measure:
             "model": "r.model",
             "thread": "t.id",
         },
-        "count(*) AS runs",
+        f"""count(*) AS runs,
+    coalesce(sum(CASE WHEN r.finished_at > {STARTED} THEN {seconds} END), 0) AS seconds""",
     )
 
 
@@ -124,7 +127,7 @@ def all_measures(tx: Transaction, *, whole_thread: bool = False, by_model: bool)
         messages_measure(),
         usage_measure(whole_thread=whole_thread),
         calls_measure(tx, whole_thread=whole_thread, by_model=by_model),
-        runs_measure(),
+        runs_measure(tx),
     )
 
 

@@ -174,7 +174,7 @@ def run_stats(
     tx: Transaction, filter: StatFilter | None = None, *, order: RunOrder = "cost", limit: int = 20
 ) -> tuple[RunStat, ...]:
     """The runs with the highest cost, duration or number of tokens."""
-    measure = runs_measure()
+    measure = runs_measure(tx)
     condition, values = where(tx, measure, filter or StatFilter())
     owner = () if tx.owner is None else (tx.owner,)
     query = RUNS.format(
