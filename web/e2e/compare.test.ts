@@ -81,7 +81,7 @@ describe("a comparison", () => {
     await page.getByText("3 differences").waitFor();
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
     const seen: (string | null | undefined)[] = [];
-    for (const key of ["n", "n", "n", "n", "p"]) {
+    for (const key of ["]", "]", "]", "]", "["]) {
       await page.keyboard.press(key);
       seen.push(await focused());
     }

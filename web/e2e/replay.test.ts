@@ -221,6 +221,7 @@ describe("a replay", () => {
   it("plays at a speed, and the space bar pauses it", async () => {
     const page = await site.open(`#/run/${run}`);
     await page.getByRole("button", { name: "Play", exact: true }).waitFor();
+    expect(await page.getByLabel("Shorten silence").isChecked()).toBe(true);
     await page.getByLabel("Speed").selectOption("0.25");
     await page.locator("#main").focus();
     await page.keyboard.press("Space");
@@ -242,11 +243,13 @@ describe("a replay", () => {
     await messages(page).getByText("What is the weather in Oslo?").waitFor();
   });
 
-  it("replays an imported run with its silences, and skips them", async () => {
+  it("replays an imported run from its question on, with shortened silences", async () => {
     const page = await site.open(`#/run/${runs.imported}`);
     await page.getByText("Imported run: replayed from its messages").waitFor();
     expect(await valueText(page)).toMatch(/of 7 min \d s, event 0 of/);
-    expect(await page.getByLabel("Skip silence").isChecked()).toBe(true);
+    await messages(page).getByText("Bake bread").waitFor();
+    await page.getByText("The agent has not sent anything yet.").waitFor();
+    expect(await page.getByLabel("Shorten silence").isChecked()).toBe(true);
     await page.getByText(/\d silences shortened/).waitFor();
     await page.getByLabel("Maximum silence in seconds").selectOption("0.5");
     await page.getByLabel("Speed").selectOption("32");

@@ -12,9 +12,11 @@ from partita.runtime.compare.differences import (
     MAX_TEXT,
     Difference,
     Shortener,
+    TextPiece,
     diff_words,
     differences,
     format_pieces,
+    is_id_or_time,
 )
 from partita.runtime.compare.message_losses import lost
 from partita.runtime.compare.run_diff import diff_runs, to_object
@@ -115,6 +117,48 @@ def test_texts_are_compared_by_words() -> None:
     assert format_pieces(diff_words("It is sunny today.", "It is cloudy today!")) == (
         "It is [-sunny-]{+cloudy+} today[-.-]{+!+}"
     )
+
+
+IDS = {
+    "a UUID": "see {}/plan.md",
+    "an id of a call": "result of {} is ready",
+    "a time": "written at {}, then read",
+}
+VALUES = {
+    "a UUID": ("0b0c9d6e-54a5-4bb1-8f6f-1f3b7d5d3a01", "7a2e4f10-3c1d-4a52-9a77-2f8de0a4b9c2"),
+    "an id of a call": ("toolu_01AbCdEfGh2345678901", "toolu_98ZyXwVuTs7654321098"),
+    "a time": ("2026-03-02T09:00:01.250Z", "2026-04-12 17:31:09+02:00"),
+}
+
+
+@each_row("kind", IDS)
+def test_ids_and_times_in_texts_are_equal(kind: str) -> None:
+    old, new = (IDS[kind].format(value) for value in VALUES[kind])
+    assert diff_words(old, new) == (TextPiece("=", old),)
+    changed = diff_words(f"{old} now", f"{new} later")
+    assert [piece for piece in changed if piece.mark != "="] == [
+        TextPiece("-", "now"),
+        TextPiece("+", "later"),
+    ]
+
+
+SAME: dict[str, tuple[str, Json, Json]] = {
+    "a text with an id": ("$.output.value", *(f"/tmp/{one}/a" for one in VALUES["a UUID"])),
+    "a time in milliseconds": ("$.input.createdAt", 1_772_442_000_000, 1_772_442_900_000),
+    "a duration of a result": ("$.output.value.durationMs", 12, 3400),
+}
+DIFFERENT: dict[str, tuple[str, Json, Json]] = {
+    "a line": ("$.input.start", 10, 20),
+    "a time limit": ("$.input.timeout", 1000, 2000),
+    "a duration that was asked for": ("$.input.duration", 5, 10),
+    "a name with an underscore": ("$.input.name", "call_the_keeper_of_light", "call_the_keeper_of_sound"),
+    "a number and a text": ("$.input.createdAt", 1_772_442_000_000, "2026-03-02T09:00:01Z"),
+}
+
+
+def test_values_that_differ_in_ids_and_times_only() -> None:
+    assert [name for name, row in SAME.items() if not is_id_or_time(Difference(*row))] == []
+    assert [name for name, row in DIFFERENT.items() if is_id_or_time(Difference(*row))] == []
 
 
 def test_long_texts_are_compared_by_lines() -> None:

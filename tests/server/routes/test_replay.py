@@ -212,6 +212,7 @@ async def test_without_a_number_the_end_of_the_run_is_returned(
     assert moment["messages"][0]["id"] == stored.id
     assert moment["messages"][0]["content"]["parts"][-1]["text"] == "Forty."
     assert moment["place"] == moment["chunks"]
+    assert moment["question"] == stored.parent_id
 
 
 async def test_an_imported_run_is_returned_at_an_event(client: httpx.AsyncClient, store: Store) -> None:

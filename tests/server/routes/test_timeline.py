@@ -14,7 +14,7 @@ from partita.store.logs.run_log import LogEntry
 from partita.store.store import Store
 from partita.types.chunks import MessageStart, TextDelta, TextStart
 from partita.types.codec import to_json
-from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.messages import AssistantMessage, ToolCallPart, text_of
 from tests.logs.claude_session import Session as Log
 from tests.logs.claude_session import use
 from tests.runtime.session.controlled_agent import ControlledAgent, full_reply, partial_reply
@@ -121,6 +121,9 @@ async def test_an_imported_run_has_the_known_pauses(client: httpx.AsyncClient, s
     moment = (await client.get(f"/api/runs/{run}/at")).json()
     assert moment["place"] == len(page["items"]) == page["total"]
     assert await pages(client, run, 2) == page["items"]
+    question = await store.messages.get((await store.runs.list()).items[0].thread_id, moment["question"])
+    assert question is not None
+    assert text_of(question) == "Bake"
 
 
 async def test_an_event_of_an_imported_run_has_its_log_line(client: httpx.AsyncClient, store: Store) -> None:

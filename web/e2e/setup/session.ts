@@ -83,7 +83,7 @@ export async function importBreadSession(
       : []),
     assistantRecord("m1", { type: "text", text: "I knead the dough." }),
     assistantRecord("m1", { type: "tool_use", id: "c1", name: "Oven", input: { degrees, fan: true } }),
-    userRecord([{ type: "tool_result", tool_use_id: "c1", content: "hot" }]),
+    userRecord([{ type: "tool_result", tool_use_id: "c1", content: `hot, batch ${session}` }]),
     assistantRecord("m2", { type: "text", text: last }),
   ];
   await importLines(site, linesOf(session, records));

@@ -55,6 +55,8 @@ export const readTimeline = (
 /** The messages of a run after the chunk `seq`. */
 export interface Moment {
   readonly seq: number;
+  /** The id of the user's message that the run responds to. */
+  readonly question: string | null;
   readonly messages: readonly AssistantMessage[];
 }
 

@@ -97,7 +97,7 @@ export function Controls({ player, onStep, end, total, startedAt, silence, onSil
             checked={silence.skip}
             onChange={(event) => onSilence({ ...silence, skip: event.target.checked })}
           />
-          Skip silence
+          Shorten silence
         </label>
         <label className={styles.above}>
           <span>over</span>

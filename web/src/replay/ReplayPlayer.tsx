@@ -19,8 +19,6 @@ import { Scrubber } from "./Scrubber";
 import { useSpaceKey } from "./useSpaceKey";
 import { useUrlPosition } from "./useUrlPosition";
 
-const LONG_RUN = 120_000;
-
 interface Props {
   readonly run: Run;
   readonly timeline: RunTimeline;
@@ -34,9 +32,7 @@ export function ReplayPlayer({ run, timeline, progress, at }: Props) {
   const { loaded, total, isActive, isImported, startedAt } = progress;
   const end = times[loaded - 1] ?? 0;
   const [player] = useState(() => new Player(PAGE_CLOCK));
-  const [selected, setSilence] = useState<Silence | null>(null);
-  // Long runs have long silences: by default they are skipped.
-  const silence = selected ?? { skip: end > LONG_RUN, seconds: 2 };
+  const [silence, setSilence] = useState<Silence>({ skip: true, seconds: 2 });
   const longest = silence.skip ? silence.seconds * 1000 : null;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the array of times is mutable and grows
   const pacing = useMemo(() => new Pacing(times, longest), [times, longest, loaded]);
@@ -45,7 +41,7 @@ export function ReplayPlayer({ run, timeline, progress, at }: Props) {
   player.load(times, pacing, isActive || !progress.complete);
   useEffect(() => () => player.pause(), [player]);
   useUrlPosition(run.id, at, player, timeline, progress);
-  const question = useQuestion(run);
+  const question = useQuestion(run.threadId, progress.question);
 
   const goStep = (step: Step) => {
     player.pause();
@@ -81,7 +77,7 @@ export function ReplayPlayer({ run, timeline, progress, at }: Props) {
     { keys: ">", what: "Faster", group: "Replay", run: () => player.changeSpeed(1) },
     {
       keys: "s",
-      what: "Toggle skipping of silence",
+      what: "Shorten silence, or play it in full",
       group: "Replay",
       run: () => setSilence({ ...silence, skip: !silence.skip }),
     },
@@ -151,17 +147,12 @@ function Legend({ skipped, isImported }: { skipped: number; isImported: boolean 
   );
 }
 
-/** The user message that the run answers. */
-function useQuestion(run: Run): Message | undefined {
-  const { threadId, messageId, status } = run;
+/** The message of the user that the run responds to. */
+function useQuestion(threadId: string, id: string | undefined): Message | undefined {
   const { data } = useQuery({
-    queryKey: ["question", threadId, messageId, status],
-    enabled: messageId !== undefined,
-    queryFn: async ({ signal }) => {
-      const parentId = (await findMessage(threadId, messageId ?? "", signal))?.parentId;
-      const before = parentId && (await findMessage(threadId, parentId, signal));
-      return before && before.role === "user" ? before : null;
-    },
+    queryKey: ["question", threadId, id],
+    enabled: id !== undefined,
+    queryFn: async ({ signal }) => (await findMessage(threadId, id ?? "", signal)) ?? null,
   });
   return data ?? undefined;
 }

@@ -21,6 +21,8 @@ export interface Progress {
   readonly error?: unknown;
   /** Present as soon as the first message has loaded. */
   readonly history?: RunHistory;
+  /** The id of the user's message that the run responds to. */
+  readonly question?: string;
 }
 
 const INITIAL: Progress = { loaded: 0, total: 0, complete: false, isActive: false, isImported: false };
@@ -53,8 +55,12 @@ export class RunTimeline {
 
   /** Reads the message that the run starts with: a new one, or the one that it continues. */
   private async readFirstMessage(signal: AbortSignal): Promise<void> {
-    const first = (await readMoment(this.runId, 0, signal)).messages.at(-1);
-    if (first) this.update({ history: new RunHistory(this.events, first, this.runId) });
+    const { messages, question } = await readMoment(this.runId, 0, signal);
+    const first = messages.at(-1);
+    this.update({
+      question: question ?? undefined,
+      history: first && new RunHistory(this.events, first, this.runId),
+    });
   }
 
   private async read(signal: AbortSignal): Promise<void> {

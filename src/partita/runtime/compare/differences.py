@@ -57,9 +57,43 @@ def show_value(value: Json | UnsetType) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
 
 
+# Ids and times, which differ in every run
+
+VOLATILE: Final = (
+    r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
+    r"|\b(?:agent|call|chatcmpl|fc|msg|prt|req|resp|rs|ses|srvtoolu|toolu)[-_](?=[\w-]*\d)[\w-]{16,}"
+    r"|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
+)
+"""UUIDs, ids of messages and calls, and times of day with a date."""
+
+TIME_NAME: Final = re.compile(r"[tT]ime|[dD]ate|[cC]reated|(?:[a-z]At|_at)$")
+DURATION_NAME: Final = re.compile(r"(?i)duration|elapsed")
+EPOCH: Final = 1_000_000_000
+"""The smallest number that counts as a time: seconds or milliseconds since 1970."""
+
+_VOLATILE: Final = re.compile(VOLATILE)
+
+
+def without_ids(text: str) -> str:
+    """A text with a placeholder for each id and time."""
+    return _VOLATILE.sub("…", text)
+
+
+def is_id_or_time(difference: Difference) -> bool:
+    """Whether two values differ only in ids and times."""
+    old, new = difference.old, difference.new
+    if isinstance(old, str) and isinstance(new, str):
+        return without_ids(old) == without_ids(new)
+    if not (isinstance(old, int | float) and isinstance(new, int | float)):
+        return False
+    name = difference.path.rpartition(".")[2]
+    is_duration = difference.path.startswith("$.output") and DURATION_NAME.search(name) is not None
+    return is_duration or (min(old, new) >= EPOCH and TIME_NAME.search(name) is not None)
+
+
 # Texts
 
-WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
+WORDS: Final = re.compile(rf"{VOLATILE}|\w+|\s+|[^\w\s]")
 LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 MAX_WORDS: Final = 4000
 """Texts with more words are compared by lines, because the time grows with the square of the number."""
@@ -77,11 +111,15 @@ class TextPiece(NamedTuple):
 
 
 def diff_words(old: str, new: str) -> tuple[TextPiece, ...]:
-    """The pieces of two texts: those with `=` or `-` are the old one, those with `=` or `+` the new one."""
-    if old == new:
+    """The pieces of two texts: those with `=` or `-` are the old one, those with `=` or `+` the new one.
+
+    Ids and times count as equal.
+    """
+    if without_ids(old) == without_ids(new):
         return (TextPiece("=", old),) if old else ()
     before, after = _split(old, new)
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    keys = [[without_ids(word) for word in words] for words in (before, after)]
+    matcher = SequenceMatcher(None, *keys, autojunk=False)
     pieces: list[TextPiece] = []
     removed = added = ""
     for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():

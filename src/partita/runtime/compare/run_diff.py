@@ -30,7 +30,15 @@ from partita.types.parts import (
 from partita.types.threads import Run
 from partita.views.notices import notices
 
-from .differences import Difference, Shortener, TextPiece, diff_words, differences, format_pieces
+from .differences import (
+    Difference,
+    Shortener,
+    TextPiece,
+    diff_words,
+    differences,
+    format_pieces,
+    is_id_or_time,
+)
 
 # The parts of two conversations, aligned by their labels, and how each pair differs
 
@@ -129,7 +137,8 @@ def _compared(one: LabelledPart, other: LabelledPart) -> PartDiff:
     before, after = _text(old), _text(new)
     is_text = before is not None and after is not None
     pieces = diff_words(before or "", after or "") if is_text else ()
-    found = tuple(differences(_members(old, is_text), _members(new, is_text)))
+    members = differences(_members(old, is_text), _members(new, is_text))
+    found = tuple(one for one in members if not is_id_or_time(one))
     is_same = not found and all(piece.mark == "=" for piece in pieces)
     kind: Kind = "same" if is_same else "changed"
     return PartDiff(kind, one.label, old, new, pieces, found, (one.duration, other.duration))
@@ -195,7 +204,7 @@ class RunDiff(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether all parts are the same. The usage and the duration may differ."""
+        """Whether all parts are the same, except for ids and times. The usage and the duration may differ."""
         return all(part.kind == "same" for part in self.parts)
 
     def __str__(self) -> str:

@@ -15,9 +15,9 @@ from partita.runtime.run_fold import RunFold
 from partita.runtime.session.turn import without_ending
 from partita.store.logs.run_log import LogRecord
 from partita.store.store import Store
-from partita.store.values import RunFilter
+from partita.store.values import MessageFilter, RunFilter
 from partita.types.chunks import Chunk, MessageStart
-from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
+from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart, UserMessage
 from partita.types.threads import Run
 
 PAGE_SIZE: Final = 500
@@ -126,6 +126,25 @@ async def _later(store: Store, run: Run, all_runs: Sequence[Run]) -> list[Run]:
         return []
     later = all_runs[_index(all_runs, run) + 1 :]
     return [one for one in later if one.message_id == run.message_id or one.id == stored.run_id]
+
+
+async def question_of(store: Store, run: Run) -> UserMessage | None:
+    """The visible message of the user that a run responds to; `None` if it responds to none."""
+    if run.message_id is None:  # an imported run, which contains its question
+        selected = MessageFilter(branch="all", roles=("user",))
+        prompts = await store.messages.list(run.thread_id, selected, limit=None)
+        of_run = (one for one in prompts if one.run_id == run.id and one.type != "event")
+        first = next(of_run, None)
+        return first if isinstance(first, UserMessage) else None
+    message_id: str | None = run.message_id
+    visited: set[str] = set()
+    while message_id is not None and message_id not in visited:
+        visited.add(message_id)
+        message = await store.messages.get(run.thread_id, message_id)
+        if isinstance(message, UserMessage) and not message.internal:
+            return message
+        message_id = None if message is None else message.parent_id
+    return None
 
 
 async def continued_message(store: Store, run: Run) -> AssistantMessage | None:

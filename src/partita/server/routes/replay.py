@@ -11,6 +11,7 @@ from partita.formats.openai_chat.encoder import ChatEncoder
 from partita.formats.registry import all_formats, get_dump, get_format
 from partita.runtime.replay.message_chunks import is_imported
 from partita.runtime.replay.playback import play_sse
+from partita.runtime.replay.recorded_run import question_of
 from partita.runtime.replay.stepper import Stepper
 from partita.runtime.session.sse import EventFraming, follow_sse, last_event_seq
 from partita.server.callers import ActingCaller, CallerView
@@ -130,6 +131,9 @@ class RunSnapshot(msgspec.Struct, rename="camel"):
     chunks: Annotated[int, Meta(description="How many chunks the run has now.")]
     time: Annotated[str | None, Meta(description="The time of the last chunk until then.")]
     messages: Annotated[Json, Meta(description="The messages at that point, in the requested format.")]
+    question: Annotated[
+        str | None, Meta(description="The id of the user's message that the run responds to.")
+    ]
 
 
 @get("/api/runs/{run_id}/at", tags=["runs"], summary="Get the messages of a run at one point")
@@ -145,7 +149,7 @@ async def run_at(
 ) -> RunSnapshot:
     """The messages of a run, which may be imported, as they were after one of its chunks."""
     dump = get_dump(format, hint="GET /api/formats lists the formats")
-    await _check_log(caller, run_id)
+    question = await question_of(caller.store, await _check_log(caller, run_id))
     stepper = await Stepper.open(caller.store, run_id)
     if seq is None:
         messages = stepper.finish()
@@ -160,6 +164,7 @@ async def run_at(
         len(stepper),
         None if last is None else last.time.isoformat(),
         dump([message for message in messages if internal or not message.internal]).payload,
+        None if question is None else question.id,
     )
 
 
