@@ -17,7 +17,7 @@ from partita.cli.hook import hook
 from partita.cli.import_ import import_anything
 from partita.store.values import RunFilter
 from partita.types.json import JsonObject, loads
-from tests.importers.log_files import SESSION, gardening
+from tests.importers.log_files import SESSION, gardening, just_now
 
 UNCHANGED = "claude-code   1 file   1 unchanged session\n"
 PATIENCE = 40.0  # shorter than the interval in which all files are checked
@@ -199,7 +199,7 @@ EVENTS = {
 def test_hook_completes_the_run_when_a_turn_ends(
     store: str, tmp_path: Path, imported: bool, event: str, status: str
 ) -> None:
-    path = gardening().write(tmp_path / "logs")
+    path = gardening(began=just_now()).write(tmp_path / "logs")
     if imported:
         import_logs(str(path), "--store", store)
         assert statuses(store, SESSION) == ["completed", "running"]

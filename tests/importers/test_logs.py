@@ -20,7 +20,7 @@ from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter, PartFilter, RunFilter, SearchFilter
 from partita.types.codec import to_json
-from partita.types.json import Json
+from partita.types.json import Json, dumps, loads
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
 from partita.types.parts import TextOutput
 from tests.logs.codex_family import Rollout, under
@@ -190,6 +190,28 @@ async def test_open_calls_of_a_running_agent_are_completed_later(store: Store, t
     assert (await import_paths(store, path)).read == 1
     assert await _state(store) == "output-error"
     assert (await import_paths(store, path)).read == 0
+
+
+async def test_a_new_log_without_times_may_be_a_copy_until_it_grows(store: Store, tmp_path: Path) -> None:
+    path = gardening().write(tmp_path)
+    lines = [{**loads(line), "timestamp": None} for line in path.read_bytes().splitlines()]
+    path.write_bytes(b"".join(dumps(line) + b"\n" for line in lines[:-2]))
+    await import_paths(store, path)
+    assert {run.status for run in (await store.runs.list()).items} == {"completed"}
+    path.write_bytes(b"".join(dumps(line) + b"\n" for line in lines))
+    await import_paths(store, path)
+    assert "running" in {run.status for run in (await store.runs.list()).items}
+
+
+async def test_a_log_is_found_again_from_another_folder(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = gardening().write(tmp_path / "logs")
+    monkeypatch.chdir(tmp_path)
+    await import_paths(store, path.relative_to(tmp_path))
+    monkeypatch.chdir(tmp_path / "logs")
+    report = await import_paths(store, Path(path.name))
+    assert (report.read, report.gone) == (0, 0)
 
 
 async def test_a_session_that_was_imported_just_now_is_continued_at_once(

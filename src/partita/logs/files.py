@@ -201,18 +201,18 @@ KNOWN: Final = f"known agents: {', '.join(AGENTS)}; other data needs --from"
 def find_logs(paths: Iterable[str | Path]) -> Expansion:
     """The logs of any known agent: the named files, with those of their sub-agents, and all in named folders.
 
-    Never raises.
+    Their paths are absolute, because they identify the files in later imports. Never raises.
     """
     files: dict[str, LogFile] = {}
     problems: list[PartitaError] = []
     for path in map(Path, paths):
         if os.path.isdir(path):  # noqa: PTH112 # `is_dir` may raise an error
             before = len(problems)
-            found = list(_search(path, problems.append))
+            found = list(_search(path.absolute(), problems.append))
             if not found and len(problems) == before:
                 problems.append(FormatError("no logs in this folder", where=str(path), hint=KNOWN))
         else:
-            found = list(_named_file(path, problems.append))
+            found = list(_named_file(path.absolute(), problems.append))
         for file in found:
             files.setdefault(file.identity, file)
     return Expansion(tuple(files.values()), tuple(problems))

@@ -245,9 +245,12 @@ class _FileReader:
 def _active_until(task: Task, reading: LogReader) -> int | None:
     """Until when the agent of a session may be running, see `active_until`; `None` if it is not running.
 
-    While a sub-agent is running, its session waits.
+    While a sub-agent is running, its session waits. A log without times that is read for the first time may
+    be a copy, so its agent is not running.
     """
     builder = reading.builder
+    if builder.last_time is None and task.plan.kind == "new":
+        return None
     until = active_until(task.unit.files, builder.last_time, in_call=builder.has_open_calls)
     return None if task.finished or until <= time_ns() else until
 
