@@ -215,19 +215,6 @@ describe("a conversation", () => {
     expect(await panel.locator("li pre").allTextContents()).toEqual(LINES.slice(1, 3));
   });
 
-  it("finds text and scrolls to it", async () => {
-    const page = await site.open("#/t/t1");
-    await row(page, "q1").waitFor();
-    await page.keyboard.press("f");
-    await page.getByRole("textbox", { name: "Search text" }).fill("metres tall");
-    await page
-      .getByRole("dialog")
-      .getByRole("button", { name: /metres/ })
-      .first()
-      .click();
-    await page.locator('[data-message="a1"][data-highlighted="true"]').waitFor();
-  });
-
   it("expands and collapses everything with one key", async () => {
     const page = await site.open("#/t/t1");
     const reasoning = row(page, "a1").getByText("Somebody has to measure it.");

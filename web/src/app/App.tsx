@@ -44,7 +44,13 @@ function View({ place }: { place: Place }) {
       return <Home />;
     case "t":
       return id ? (
-        <Conversation key={id} threadId={id} message={place.query.get("m")} part={place.query.get("p")} />
+        <Conversation
+          key={id}
+          threadId={id}
+          message={place.query.get("m")}
+          part={place.query.get("p")}
+          query={place.query.get("q")}
+        />
       ) : null;
     case "new":
       return <NewChat />;

@@ -7,6 +7,10 @@ import { useClientCallActions, waitsForUser } from "../chat/clientCalls";
 import { type Live, mergeLive, useLive } from "../chat/live";
 import { useThreadAgent } from "../chat/useThreadAgent";
 import { linkTo } from "../context/useServerContext";
+import { FindBar } from "../find/FindBar";
+import type { Place } from "../find/matches";
+import { useFind } from "../find/useFind";
+import { useMarks } from "../find/useMarks";
 import { copyWithToast } from "../ui/clipboard";
 import { FoldAll } from "../ui/Fold";
 import { go, toThread } from "../ui/routing";
@@ -15,7 +19,6 @@ import { BranchNote } from "./BranchNote";
 import styles from "./Conversation.module.css";
 import { MessageCache } from "./cache";
 import { EditMessage } from "./EditMessage";
-import { Find } from "./Find";
 import { focusInMessage, focusPendingCall } from "./focus";
 import { Header } from "./Header";
 import { type ListControl, MessageList } from "./MessageList";
@@ -38,13 +41,15 @@ interface Props {
   /** The message and part in the page's address. */
   readonly message: string | null;
   readonly part: string | null;
+  /** The words in the page's address that are marked. */
+  readonly query: string | null;
 }
 
 /** The panel that is open above the messages. */
-export type Panel = "find" | "usage" | "share";
+export type Panel = "usage" | "share";
 
 /** A session: its header, messages and composer. */
-export function Conversation({ threadId, message, part }: Props) {
+export function Conversation({ threadId, message, part, query }: Props) {
   const [cache] = useState(() => new MessageCache(threadId));
   const [branch, setBranch] = useState<string | null>(null);
   const [internal, setInternal] = useState(false);
@@ -98,10 +103,31 @@ export function Conversation({ threadId, message, part }: Props) {
     message,
     part,
   });
-  const target = useMemo(() => (message === null ? null : { message, part }), [message, part]);
+  const target = useMemo(
+    () => (message === null ? null : { message, part, quiet: query !== null }),
+    [message, part, query],
+  );
+  const frame = useRef<HTMLDivElement>(null);
+  const find = useFind({
+    threadId,
+    rows,
+    route: useMemo(
+      () => ({ query, place: message === null ? null : { messageId: message, part } }),
+      [query, message, part],
+    ),
+    top: useCallback(() => topMessage(frame.current), []),
+    onShow: (place: Place | null, words: string | null) => {
+      const at = place ?? { messageId: message, part };
+      go(toThread(threadId, at.messageId, at.part, words), { replace: true });
+      if (!place) return;
+      setSelected(place.messageId);
+      list.current?.show(place.messageId, place.part, false);
+    },
+  });
+  useMarks({ frame, parts: find.parts, current: find.current, fallback: find.words });
   const actions = useActions({ threadId, cache, live, composer, canWrite, refresh, setBranch, setEditing });
   const copyLink = (id?: string) => void copyWithToast(linkTo(threadId, id), "Link copied");
-  useKeys({ list, selected, copyLink, showRaw, setFolds, find: () => setPanel("find") });
+  useKeys({ list, selected, copyLink, showRaw, setFolds, find: find.open });
   const currentId = selected ?? rows.at(-1)?.id;
   const items = useMenu({
     threadId,
@@ -112,6 +138,7 @@ export function Conversation({ threadId, message, part }: Props) {
     internal,
     setInternal,
     setPanel,
+    find: find.open,
   });
   const edited = editing === null ? undefined : cache.get(editing);
 
@@ -128,44 +155,47 @@ export function Conversation({ threadId, message, part }: Props) {
           items={items}
         />
         {branch !== null && <BranchNote onActivate={() => actions.chooseBranch(branch)} />}
-        {outline ? (
-          rows.length ? (
-            <MessageList
-              rows={rows}
-              outline={outline}
-              cache={cache}
-              live={liveById}
-              target={target}
-              selected={selected}
-              onSelect={setSelected}
-              actions={actions}
-              editing={editing}
-              editor={
-                edited?.role === "user" && (
-                  <EditMessage
-                    message={edited}
-                    live={live}
-                    onClose={(isSent) => {
-                      setEditing(null);
-                      if (isSent) composer.current?.focus();
-                      else focusInMessage(edited.id, "[data-action=edit]");
-                    }}
-                  />
-                )
-              }
-              context={storedContext}
-              liveId={live.streamingId}
-              liveContext={liveContext}
-              control={list}
-            />
+        {find.isOpen && <FindBar find={find} />}
+        <div ref={frame} className={styles.messages}>
+          {outline ? (
+            rows.length ? (
+              <MessageList
+                rows={rows}
+                outline={outline}
+                cache={cache}
+                live={liveById}
+                target={target}
+                selected={selected}
+                onSelect={setSelected}
+                actions={actions}
+                editing={editing}
+                editor={
+                  edited?.role === "user" && (
+                    <EditMessage
+                      message={edited}
+                      live={live}
+                      onClose={(isSent) => {
+                        setEditing(null);
+                        if (isSent) composer.current?.focus();
+                        else focusInMessage(edited.id, "[data-action=edit]");
+                      }}
+                    />
+                  )
+                }
+                context={storedContext}
+                liveId={live.streamingId}
+                liveContext={liveContext}
+                control={list}
+              />
+            ) : (
+              <Empty title="No messages yet" />
+            )
+          ) : error ? (
+            <Failure error={error} retry={() => void refresh()} />
           ) : (
-            <Empty title="No messages yet" />
-          )
-        ) : error ? (
-          <Failure error={error} retry={() => void refresh()} />
-        ) : (
-          <Loading />
-        )}
+            <Loading />
+          )}
+        </div>
         {thread && (
           <Composer
             live={live}
@@ -183,18 +213,6 @@ export function Conversation({ threadId, message, part }: Props) {
             messageId={raw}
             parentId={cache.parentOf(raw)}
             onClose={() => setRaw(null)}
-          />
-        )}
-        {panel === "find" && (
-          <Find
-            threadId={threadId}
-            onClose={() => setPanel(null)}
-            onChoose={(id) => {
-              setPanel(null);
-              setSelected(id);
-              go(toThread(threadId, id), { replace: true });
-              list.current?.show(id);
-            }}
           />
         )}
         {panel === "usage" && outline && <Usage usage={outline.usage} onClose={() => setPanel(null)} />}
@@ -226,6 +244,15 @@ function useReplies(
       },
     };
   }, [respondToApproval, addToolOutput, composer]);
+}
+
+/** The first message that is visible in the list. */
+function topMessage(frame: HTMLElement | null): string | null {
+  const list = frame?.querySelector("section")?.getBoundingClientRect();
+  if (!frame || !list) return null;
+  const rows = [...frame.querySelectorAll<HTMLElement>("[data-message]")];
+  const inOrder = rows.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
+  return inOrder.find((row) => row.getBoundingClientRect().bottom > list.top + 1)?.dataset.message ?? null;
 }
 
 /** Switches to the branch of the message in the address if the current branch does not contain it. */

@@ -22,12 +22,12 @@ import styles from "./MessageList.module.css";
 import { MessageRow } from "./MessageRow";
 import { type Row, step } from "./rows";
 import { useDeferredRows } from "./useDeferredRows";
-import { SCROLL_MARGIN, useScrollTarget } from "./useScrollTarget";
+import { type ListTarget, SCROLL_MARGIN, useScrollTarget } from "./useScrollTarget";
 
 /** The methods of the list that other components call. */
 export interface ListControl {
-  /** Scrolls to a message or part and highlights it for a moment. */
-  readonly show: (messageId: string, part?: string | null) => void;
+  /** Scrolls to a message or part and highlights it for a moment, unless it has a mark of its own. */
+  readonly show: (messageId: string, part?: string | null, highlight?: boolean) => void;
   readonly step: (by: 1 | -1, matches?: (row: Row) => boolean) => void;
   readonly toStart: () => void;
   readonly toEnd: () => void;
@@ -38,7 +38,7 @@ interface Props {
   readonly outline: Outline;
   readonly cache: MessageCache;
   readonly live: ReadonlyMap<string, Message>;
-  readonly target: { readonly message: string; readonly part: string | null } | null;
+  readonly target: ListTarget | null;
   readonly selected: string | null;
   readonly onSelect: (messageId: string) => void;
   readonly actions: Actions;
@@ -105,7 +105,7 @@ export function MessageList(props: Props) {
     scrollTarget.show(row.id, null, false);
   };
   useImperativeHandle(props.control, () => ({
-    show: (messageId, part) => scrollTarget.show(messageId, part ?? null, true),
+    show: (messageId, part, highlight = true) => scrollTarget.show(messageId, part ?? null, highlight),
     step: (by, matches) => {
       const current = rows.findIndex((row) => row.id === selected);
       choose(step(rows, current < 0 ? topIndex(list, by) : current, by, matches));

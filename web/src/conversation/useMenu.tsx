@@ -24,15 +24,16 @@ interface Options {
   readonly internal: boolean;
   readonly setInternal: (internal: boolean) => void;
   readonly setPanel: (panel: Panel) => void;
+  readonly find: () => void;
 }
 
 export function useMenu(options: Options): readonly MenuItem[] {
-  const { threadId, runId, copyLink, internal, setInternal, setPanel } = options;
+  const { threadId, runId, copyLink, internal, setInternal, setPanel, find } = options;
   const duplicate = async () => go(toThread((await copyThread(threadId)).id));
   return [
     { label: "Share …", icon: <Share2 size={15} />, run: () => setPanel("share") },
     { label: "Copy link", icon: <Link2 size={15} />, run: () => copyLink() },
-    { label: "Find in this thread", icon: <Search size={15} />, run: () => setPanel("find") },
+    { label: "Find in this session", icon: <Search size={15} />, run: () => find() },
     {
       label: "Replay the run",
       icon: <Play size={15} />,

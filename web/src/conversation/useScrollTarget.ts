@@ -12,6 +12,14 @@ interface Target {
   tries: number;
 }
 
+/** The message or part in the page's address. */
+export interface ListTarget {
+  readonly message: string;
+  readonly part: string | null;
+  /** It is not highlighted. */
+  readonly quiet: boolean;
+}
+
 interface ScrollTarget {
   /** The message that is highlighted. */
   readonly highlighted: string | null;
@@ -34,7 +42,7 @@ export function useScrollTarget(
   list: Virtualizer<HTMLElement, HTMLElement>,
   rows: readonly Row[],
   scroller: RefObject<HTMLElement | null>,
-  target: { readonly message: string; readonly part: string | null } | null,
+  target: ListTarget | null,
   leaveEnd: () => void,
 ): ScrollTarget {
   const pending = useRef<Target | null>(null);
@@ -55,13 +63,15 @@ export function useScrollTarget(
   // The initial position, and later changes of the address.
   const wanted = target?.message;
   const part = target?.part ?? null;
+  const quiet = useRef(false);
+  quiet.current = target?.quiet ?? false;
   const isThere = useMemo(
     () => wanted !== undefined && rows.some((row) => row.id === wanted),
     [wanted, rows],
   );
   const opened = useRef(false);
   useLayoutEffect(() => {
-    if (wanted !== undefined && isThere) showNow.current(wanted, part, true);
+    if (wanted !== undefined && isThere) showNow.current(wanted, part, !quiet.current);
     else if (!opened.current) list.scrollToEnd();
     opened.current = true;
   }, [list, wanted, part, isThere]);
@@ -95,7 +105,8 @@ export function useScrollTarget(
     pending.current = null;
     if (sought.part) element?.scrollIntoView({ block: "center" });
     else align(row, scroller.current);
-    row.focus({ preventScroll: true });
+    // The focus stays in a field, such as that of the find bar.
+    if (!document.activeElement?.matches("input, textarea, select")) row.focus({ preventScroll: true });
     if (sought.highlight) setHighlighted(sought.message);
   });
 

@@ -35,7 +35,7 @@ export function EventLine({ message, place, actions, children }: Props) {
     <Fold
       className={styles.event}
       head={head}
-      open={containsTarget(place, target) && Boolean(target?.path)}
+      holds={containsTarget(place, target) && Boolean(target?.path)}
       aside={
         <MessageActions message={message} place={place}>
           {actions}

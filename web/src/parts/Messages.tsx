@@ -39,7 +39,7 @@ export function Messages({ messages, place, open = false }: MessagesProps) {
   return (
     <div className={styles.thread} data-indented={depth <= MAX_INDENTED}>
       {/* A new key when the run ends: then the fold closes, as it is after a reload. */}
-      <Fold key={String(isOpen)} head={head} open={isOpen || containsTarget(place, target)}>
+      <Fold key={String(isOpen)} head={head} open={isOpen} holds={containsTarget(place, target)}>
         <Depth.Provider value={depth}>
           <List messages={messages} place={place} />
         </Depth.Provider>
@@ -50,7 +50,8 @@ export function Messages({ messages, place, open = false }: MessagesProps) {
 
 function List({ messages, place }: { messages: readonly Message[]; place: PartPlace }) {
   const { target } = useRenderContext();
-  const [limit, setLimit] = useState(() => Math.max(PAGE, indexOf(place, target?.path) + 1));
+  const [chosen, setLimit] = useState(PAGE);
+  const limit = Math.max(chosen, indexOf(place, target?.path) + 1);
   return (
     <div className={styles.list}>
       {messages.slice(0, limit).map((message, index) => (

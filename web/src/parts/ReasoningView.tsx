@@ -38,7 +38,8 @@ export function ReasoningView({ part, place, last }: PartProps<ReasoningPart>) {
       key={isStreaming ? "streaming" : "done"}
       className={styles.reasoning}
       head={head}
-      open={isStreaming || containsTarget(place, target)}
+      open={isStreaming}
+      holds={containsTarget(place, target)}
     >
       <div className={styles.body}>
         <Markdown text={part.text} live={isStreaming} />

@@ -24,7 +24,7 @@ export function SystemFold({
   );
   return (
     <Fold
-      open={containsTarget(place, target) && Boolean(target?.path)}
+      holds={containsTarget(place, target) && Boolean(target?.path)}
       head={
         <span className={styles.head}>
           <span className={styles.text}>{visible(firstLine(message)) || "Instructions"}</span>

@@ -35,8 +35,8 @@ export const ToolCard = memo(function ToolCard({ call: stored, place }: Props) {
   const { live, target, clientCallActions } = useRenderContext();
   const actions = clientCallActions?.(stored);
   const state = stateOf(stored, live, actions !== undefined);
-  const [userChoice, setOpen] = useFold(null);
-  const isOpen = userChoice ?? (needsAttention(state) || containsTarget(place, target));
+  const [userChoice, setOpen] = useFold(null, containsTarget(place, target));
+  const isOpen = userChoice ?? needsAttention(state);
   const { part, content, firstPieces, error, retry } = useLoadedCall(stored, isOpen);
   const before = useToolView(stored);
   const view = useToolView(part) ?? before;

@@ -6,6 +6,8 @@ interface Props {
   readonly head: ReactNode;
   readonly children: ReactNode;
   readonly open?: boolean;
+  /** Whether it contains what is shown next, such as the target of a link: then it opens. */
+  readonly holds?: boolean;
   /** Buttons at the end of the head; clicking them does not toggle the fold. */
   readonly aside?: ReactNode;
   readonly className?: string;
@@ -14,21 +16,29 @@ interface Props {
 /** Expands or collapses all folds below the provider each time its value is a new object. */
 export const FoldAll = createContext<{ readonly open: boolean } | null>(null);
 
-/** The open state of a fold: the user's last choice for it, or a later choice for all folds. */
-export function useFold<T>(initial: T): [boolean | T, (isOpen: boolean) => void] {
+/**
+ * The open state of a fold: the user's last choice for it, or a later choice for all folds. It opens when it `holds`
+ * what is shown next.
+ */
+export function useFold<T>(initial: T, holds = false): [boolean | T, (isOpen: boolean) => void] {
   const all = useContext(FoldAll);
   const [lastAll, setLastAll] = useState(all);
-  const [isOpen, setOpen] = useState<boolean | T>(all?.open ?? initial);
+  const [held, setHeld] = useState(holds);
+  const [isOpen, setOpen] = useState<boolean | T>(holds || (all?.open ?? initial));
   if (all !== lastAll) {
     setLastAll(all);
     if (all) setOpen(all.open);
+  }
+  if (holds !== held) {
+    setHeld(holds);
+    if (holds) setOpen(true);
   }
   return [isOpen, setOpen];
 }
 
 /** A head that expands and collapses its children. Collapsed children are not rendered. */
-export function Fold({ head, children, open = false, aside, className }: Props) {
-  const [isOpen, setOpen] = useFold(open);
+export function Fold({ head, children, open = false, holds, aside, className }: Props) {
+  const [isOpen, setOpen] = useFold(open, holds);
   return (
     <div className={[styles.fold, className].filter(Boolean).join(" ")}>
       <div className={styles.line}>

@@ -1,0 +1,132 @@
+/** Marks the occurrences in the rendered messages, and scrolls to the current one. */
+import { type RefObject, useEffect, useRef } from "react";
+import { anchorOf } from "../parts/anchors";
+import { type FoundPart, type Occurrence, patternOf } from "./matches";
+import { textRanges } from "./textRanges";
+
+/** The names of the highlights in the style sheet. */
+const ALL = "find";
+const CURRENT = "find-current";
+/** After a jump, cards open and outputs load for so many milliseconds; the occurrence stays in view. */
+const SETTLE_MS = 1500;
+const RETRY_MS = 60;
+/** The distance of the current occurrence from the edges of the list, at least. */
+const MARGIN = 56;
+
+interface Options {
+  /** The element that contains the list of messages. */
+  readonly frame: RefObject<HTMLElement | null>;
+  readonly parts: readonly FoundPart[];
+  /** A new object scrolls to it. */
+  readonly current: Occurrence | null;
+  /** The words that are marked in parts for which the server names none. */
+  readonly fallback: readonly string[];
+}
+
+export function useMarks({ frame, parts, current, fallback }: Options): void {
+  const shown = useRef<Occurrence | null>(null);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element || !parts.length || !("highlights" in CSS)) return;
+    const painter = new Painter(element, parts, current, fallback);
+    let until = current === shown.current ? 0 : Date.now() + SETTLE_MS;
+    shown.current = current;
+    let timer = 0;
+    const paint = () => {
+      clearTimeout(timer);
+      const range = painter.paint();
+      if (Date.now() >= until) return;
+      if (range) reveal(range, element);
+      timer = window.setTimeout(paint, RETRY_MS);
+    };
+    // Rows are rendered as the list scrolls, and text as cards are opened.
+    let frameRequest = 0;
+    const observer = new MutationObserver(() => {
+      cancelAnimationFrame(frameRequest);
+      frameRequest = requestAnimationFrame(paint);
+    });
+    const release = () => {
+      until = 0;
+    };
+    observer.observe(element, { childList: true, subtree: true, characterData: true });
+    for (const event of ["wheel", "touchmove", "pointerdown"] as const)
+      element.addEventListener(event, release, { passive: true });
+    paint();
+    return () => {
+      observer.disconnect();
+      cancelAnimationFrame(frameRequest);
+      clearTimeout(timer);
+      for (const event of ["wheel", "touchmove", "pointerdown"] as const)
+        element.removeEventListener(event, release);
+      CSS.highlights.delete(ALL);
+      CSS.highlights.delete(CURRENT);
+    };
+  }, [frame, parts, current, fallback]);
+}
+
+class Painter {
+  private readonly byMessage = new Map<string, FoundPart[]>();
+  private readonly patterns = new Map<FoundPart, RegExp | null>();
+
+  constructor(
+    private readonly frame: HTMLElement,
+    parts: readonly FoundPart[],
+    private readonly current: Occurrence | null,
+    private readonly fallback: readonly string[],
+  ) {
+    for (const one of parts) {
+      const known = this.byMessage.get(one.messageId);
+      if (known) known.push(one);
+      else this.byMessage.set(one.messageId, [one]);
+    }
+  }
+
+  /** Marks all occurrences that are rendered. Returns the current one. */
+  paint(): Range | null {
+    const all: Range[] = [];
+    let current: Range | null = null;
+    for (const row of this.frame.querySelectorAll<HTMLElement>("[data-message]"))
+      for (const found of this.byMessage.get(row.dataset.message ?? "") ?? []) {
+        const element = found.part ? document.getElementById(anchorOf(found.messageId, found.part)) : row;
+        const pattern = this.patternOf(found);
+        const ranges = element && pattern ? textRanges(element, pattern) : [];
+        for (const range of ranges) all.push(range);
+        if (found === this.current?.found) current = nth(ranges, this.current);
+      }
+    CSS.highlights.set(ALL, new Highlight(...all));
+    const strong = new Highlight(...(current ? [current] : []));
+    strong.priority = 1;
+    CSS.highlights.set(CURRENT, strong);
+    return current;
+  }
+
+  private patternOf(found: FoundPart): RegExp | null {
+    let pattern = this.patterns.get(found);
+    if (pattern === undefined) {
+      pattern = found.words?.length ? patternOf(found.words) : patternOf(this.fallback, "i");
+      this.patterns.set(found, pattern);
+    }
+    return pattern;
+  }
+}
+
+/** The range of an occurrence. Some text of a part may not be displayed: then it is the nearest one. */
+const nth = (ranges: readonly Range[], { number }: Occurrence): Range | null =>
+  ranges[Math.min(number, ranges.length - 1)] ?? null;
+
+/** Scrolls the areas inside the message, then the list. */
+function reveal(range: Range, frame: HTMLElement): void {
+  const list = frame.querySelector("section");
+  if (!list) return;
+  const area = list.getBoundingClientRect();
+  for (let at = range.startContainer.parentElement; at && at !== list; at = at.parentElement) {
+    if (at.scrollHeight <= at.clientHeight || !/auto|scroll/.test(getComputedStyle(at).overflowY)) continue;
+    const inner = at.getBoundingClientRect();
+    const word = range.getBoundingClientRect();
+    if (word.top < inner.top || word.bottom > inner.bottom)
+      at.scrollTop += word.top - inner.top - inner.height / 2;
+  }
+  const word = range.getBoundingClientRect();
+  if (word.top < area.top + MARGIN || word.bottom > area.bottom - MARGIN)
+    list.scrollTop += word.top - area.top - area.height / 3;
+}
