@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from partita.errors import NotFoundError
 from partita.store.sql.transaction import Transaction
@@ -223,6 +224,58 @@ async def test_the_consumption_of_a_run(filled: Store) -> None:
     assert (unfinished.cost, unfinished.seconds, unfinished.input_tokens) == (None, None, 0)
 
 
+async def test_a_run_has_its_question(store: Store) -> None:
+    """The first prompt and its id; without one, the first message that is shown."""
+    await store.threads.create("t")
+    await store.runs.open("t", id="asked")
+    await store.runs.finish("asked")
+    await store.runs.open("t", id="continued")
+    await store.messages.save(
+        [
+            AssistantMessage(id="setup", content="Ready.", internal=True, run_id="asked"),
+            AssistantMessage(id="greeting", content="Hello.", run_id="asked"),
+            user_message("question", "Mend the lamp,\nplease.", run_id="asked"),
+            user_message("second", "And the boat.", run_id="asked"),
+            AssistantMessage(id="more", content="Then the bell.", run_id="continued"),
+        ],
+        thread_id="t",
+    )
+    found = {run.id: (run.message_id, run.question) for run in await store.stats.runs()}
+    assert found == {"asked": ("question", "Mend the lamp, please."), "continued": ("more", None)}
+
+
+async def test_threads_without_a_title_are_named_by_a_prompt(store: Store) -> None:
+    await store.threads.create("t")
+    await store.messages.save([user_message("m", "Paint the boat.")], thread_id="t")
+    await store.runs.open("t", id="r")
+    (thread,) = await store.stats.threads()
+    (run,) = await store.stats.runs()
+    assert (thread.title, run.title) == ("Paint the boat.", "Paint the boat.")
+
+
+async def test_durations_of_runs_are_added_up(filled: Store) -> None:
+    assert [stat.seconds for stat in await filled.stats.totals()] == [63.0]
+    by_day = await filled.stats.totals(by="day")
+    assert [(stat.key[0], stat.seconds) for stat in by_day] == [("2026-03-01", 3.0), ("2026-03-02", 60.0)]
+    by_model = {stat.key[0]: stat.seconds for stat in await filled.stats.totals(by="model")}
+    assert by_model == {"large": 3.0, "small": 0.0, None: 60.0}
+
+
+async def test_a_run_does_not_cost_more_because_of_a_fork(filled: Store) -> None:
+    await filled.threads.create("fork")
+    await filled.usage.record([record_of("fork", "a", 10, run_id="first", model="large", cost=1.0)])
+    costs = {run.id: run.cost for run in await filled.stats.runs()}
+    assert costs["first"] == 1.0
+
+
+async def test_only_some_measures_are_computed(filled: Store) -> None:
+    (everything,) = await filled.stats.totals()
+    (without_calls,) = await filled.stats.totals(measures=["messages", "usage", "runs"])
+    assert without_calls == replace(everything, tool_calls=0, tool_errors=0, denied=0, interrupted=0)
+    (only_messages,) = await filled.stats.totals(measures=["messages"])
+    assert (only_messages.threads, only_messages.messages, only_messages.responses) == (3, 4, 0)
+
+
 FILTERED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "since": ({"since": NOON + DAY}, ["second", "open"]),
     "until": ({"until": NOON + DAY}, ["first"]),
@@ -240,6 +293,7 @@ async def test_runs_can_be_filtered(filled: Store, options: dict[str, Any], expe
 THREADS: dict[ThreadOrder, list[str]] = {
     "cost": ["red", "blue", "quiet"],
     "tokens": ["red", "blue", "quiet"],
+    "duration": ["blue", "red", "quiet"],
     "errors": ["red", "blue", "quiet"],
     "messages": ["red", "blue", "quiet"],
 }
@@ -249,9 +303,10 @@ THREADS: dict[ThreadOrder, list[str]] = {
 async def test_threads_are_ranked_by_consumption(filled: Store, order: ThreadOrder) -> None:
     found = await filled.stats.threads(order=order)
     assert [one.id for one in found] == THREADS[order]
-    red = found[0]
+    (red,) = (one for one in found if one.id == "red")
     assert (red.title, red.agent, red.project) == ("Red", "claude", "/red")
-    assert (red.messages, red.runs, red.input_tokens, red.output_tokens) == (2, 2, 200, 40)
+    assert (red.messages, red.runs, red.seconds) == (2, 2, 3.0)
+    assert (red.input_tokens, red.output_tokens) == (200, 40)
     assert (red.cost, red.tool_calls, red.tool_errors) == (1.5, 3, 1)
     assert [one.id for one in await filled.stats.threads(order=order, limit=2)] == THREADS[order][:2]
 
@@ -263,7 +318,15 @@ async def test_threads_add_up_to_the_total(filled: Store) -> None:
         found = await filled.stats.threads(StatFilter(**options))
         assert len(found) == total.threads
         assert sum(one.cost or 0 for one in found) == (total.cost or 0)
-        for name in ("messages", "runs", "input_tokens", "output_tokens", "tool_calls", "tool_errors"):
+        for name in (
+            "messages",
+            "runs",
+            "seconds",
+            "input_tokens",
+            "output_tokens",
+            "tool_calls",
+            "tool_errors",
+        ):
             assert sum(getattr(one, name) for one in found) == getattr(total, name), name
 
 

@@ -29,7 +29,8 @@ ZONES: list[tzinfo] = [
 
 def named(moment: datetime, period: Period, zone: tzinfo) -> str:
     """The name of a period by Python."""
-    day: date = moment.astimezone(zone).date()
+    local = moment.astimezone(zone)
+    day: date = local.date()
     match period:
         case "day":
             return day.isoformat()
@@ -37,6 +38,8 @@ def named(moment: datetime, period: Period, zone: tzinfo) -> str:
             return (day - timedelta(days=day.weekday())).isoformat()
         case "month":
             return f"{day:%Y-%m}"
+        case "hour":
+            return f"{local:%u-%H}"
 
 
 async def names_in_database(store: Store, moments: list[datetime], period: Period, zone: tzinfo) -> list[str]:
@@ -56,6 +59,8 @@ async def names_in_database(store: Store, moments: list[datetime], period: Perio
 
 MOMENTS: dict[str, tuple[str, Period, tzinfo, str]] = {
     "the last microsecond of a day": ("2026-03-01T23:59:59.999999Z", "day", UTC, "2026-03-01"),
+    "the last hour of a Sunday": ("2026-03-01T23:59:59Z", "hour", UTC, "7-23"),
+    "the first of the Monday in the east": ("2026-03-01T23:00:00Z", "hour", BERLIN, "1-00"),
     "the first of the next day": ("2026-03-02T00:00:00Z", "day", UTC, "2026-03-02"),
     "the next day in the east": ("2026-03-01T23:00:00Z", "day", BERLIN, "2026-03-02"),
     "an hour earlier in summer": ("2026-07-01T22:00:00Z", "day", BERLIN, "2026-07-02"),

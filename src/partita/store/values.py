@@ -121,8 +121,16 @@ class UsageTotals(Value, kw_only=True):
     unpriced: int  # responses without a price
 
 
-GroupBy: TypeAlias = Literal["total", "day", "week", "month", "project", "agent", "model", "tool", "thread"]
-"""What statistics are grouped by. A week is named by its Monday, and a thread by its id."""
+GroupBy: TypeAlias = Literal[
+    "total", "day", "week", "month", "hour", "project", "agent", "model", "tool", "thread"
+]
+"""What statistics are grouped by. A week is named by its Monday, an hour by its place in the week (`1-09` is
+Monday at nine), and a thread by its id.
+"""
+
+
+MeasureName: TypeAlias = Literal["messages", "usage", "calls", "runs"]
+"""What statistics are computed from."""
 
 
 class UsageStat(UsageTotals, kw_only=True):

@@ -61,6 +61,7 @@ def stat(cost: float | None, tokens: int = 0) -> UsageStat:
         threads=1,
         messages=1,
         runs=0,
+        seconds=0.0,
         responses=1,
         input_tokens=tokens,
         cached_input_tokens=0,

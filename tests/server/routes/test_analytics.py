@@ -80,6 +80,8 @@ async def test_tools_and_messages_are_counted(client: httpx.AsyncClient, ledger:
     (total,) = (await client.get("/api/stats")).json()["items"]
     assert (total["messages"], total["toolCalls"], total["responses"]) == (2, 1, 3)
     assert total["cost"] == pytest.approx(1.11)
+    (messages,) = (await client.get("/api/stats?measures=messages,runs")).json()["items"]
+    assert (messages["messages"], messages["toolCalls"], messages["responses"]) == (2, 0, 0)
     (tool,) = (await client.get("/api/stats?by=tool")).json()["items"]
     assert (tool["key"], tool["toolCalls"], tool["toolErrors"]) == (["measure"], 1, 0)
 
@@ -139,8 +141,9 @@ REFUSED = {
     "zone=%00": 400,
     "zone=%ED%A0%80": 400,
     f"zone={'x' * 5000}": 400,
-    "by=hour": 400,
+    "by=minute": 400,
     "by=day,model,tool": 400,
+    "measures=colours": 400,
     "since=soon": 400,
     "model=%00": 400,
     "thread=nowhere": 404,

@@ -10,7 +10,7 @@ from partita.server.problems import Problem
 from partita.server.responses import Listing
 from partita.store.stats.measures import MAX_IDS
 from partita.store.stats.rankings import RunOrder, RunStat, ThreadOrder, ThreadStat, ToolStat
-from partita.store.stats.stats import GrowthPoint
+from partita.store.stats.stats import MEASURES, GrowthPoint
 from partita.store.values import GroupBy, StatFilter, UsageStat
 
 from .parameters import REPEATABLE, Agent, Limit, Project, Since, Until, chosen, moment_of
@@ -51,6 +51,13 @@ async def stats(
         list[str] | None, Query(description=f"Group by one or two of: {', '.join(GROUPS)}. {REPEATABLE}")
     ] = None,
     thread_id: Annotated[str | None, Query(name="thread", description="Only of this thread.")] = None,
+    measures: Annotated[
+        list[str] | None,
+        Query(
+            description=f"Only these: {', '.join(MEASURES)}; the numbers of others are 0, and without calls "
+            f"the reply comes sooner. {REPEATABLE}"
+        ),
+    ] = None,
     zone: Annotated[str, Query(description="The time zone for days, such as `Europe/Oslo`.")] = "UTC",
     ids: Annotated[
         bool, Query(description=f"Include the ids of the threads of rows with at most {MAX_IDS} threads.")
@@ -66,6 +73,7 @@ async def stats(
             by=chosen(by, GROUPS, "by"),
             zone=zone_of(zone),
             with_ids=ids,
+            measures=chosen(measures, MEASURES, "measures") or MEASURES,
         )
     )
 
@@ -88,7 +96,7 @@ async def stats_of_runs(
     order: Annotated[RunOrder, Query(description="The measure to sort by, the largest first.")] = "cost",
     limit: Limit = 20,
 ) -> Listing[RunStat]:
-    """Runs with their threads. A run that has not ended has no duration yet."""
+    """Runs with their first prompts. A run that has not ended has no duration yet."""
     return Listing(await caller.store.stats.runs(filter, order=order, limit=limit))
 
 

@@ -10,7 +10,7 @@ from partita.store.runs.rows import SECONDS, STARTED
 from partita.store.schema import NEVER
 from partita.store.sql.transaction import Transaction
 from partita.store.usage import TOTALS
-from partita.store.values import GroupBy, StatFilter, UsageStat
+from partita.store.values import GroupBy, MeasureName, StatFilter, UsageStat
 from partita.types.times import in_utc
 
 MAX_IDS = 100
@@ -121,14 +121,16 @@ def runs_measure(tx: Transaction) -> Measure:
     )
 
 
-def all_measures(tx: Transaction, *, whole_thread: bool = False, by_model: bool) -> tuple[Measure, ...]:
+def all_measures(
+    tx: Transaction, *, whole_thread: bool = False, by_model: bool
+) -> Mapping[MeasureName, Measure]:
     """Messages, usage, calls and runs."""
-    return (
-        messages_measure(),
-        usage_measure(whole_thread=whole_thread),
-        calls_measure(tx, whole_thread=whole_thread, by_model=by_model),
-        runs_measure(tx),
-    )
+    return {
+        "messages": messages_measure(),
+        "usage": usage_measure(whole_thread=whole_thread),
+        "calls": calls_measure(tx, whole_thread=whole_thread, by_model=by_model),
+        "runs": runs_measure(tx),
+    }
 
 
 def where(
@@ -218,6 +220,6 @@ def thread_ids(
 
 def thread_rows(tx: Transaction, keys: Sequence[int]) -> dict[int, Row[Any]]:
     """What statistics show of threads, by key."""
-    columns = "key, id, title, agent, repository AS project"
+    columns = "key, owner, id, title, agent, repository AS project"
     query = f"SELECT {columns} FROM threads WHERE key IN ({KEYS[tx.is_sqlite]})"
     return {row.key: row for row in tx.sql(query, (tx.list_parameter(keys),))}

@@ -1,4 +1,4 @@
-"""Days, weeks and months in a time zone, as SQL expressions.
+"""Days, weeks, months and hours of the week in a time zone, as SQL expressions.
 
 SQLite has no time zones. So the changes of the clock are written into the expressions, for both engines.
 """
@@ -10,18 +10,20 @@ from typing import Literal, NamedTuple, TypeAlias
 from partita.store.schema import NEVER, to_microseconds
 from partita.store.sql.transaction import Transaction
 
-Period: TypeAlias = Literal["day", "week", "month"]
+Period: TypeAlias = Literal["day", "week", "month", "hour"]
 
 # SQLite's `weekday 1` goes forward to a Monday, and stays on one.
 SQLITE: dict[Period, str] = {
     "day": "strftime('%Y-%m-%d', {local}, 'unixepoch')",
     "week": "strftime('%Y-%m-%d', {local}, 'unixepoch', '-6 days', 'weekday 1')",
     "month": "strftime('%Y-%m', {local}, 'unixepoch')",
+    "hour": "((strftime('%w', {local}, 'unixepoch') + 6) % 7 + 1) || strftime('-%H', {local}, 'unixepoch')",
 }
 POSTGRES: dict[Period, str] = {
     "day": "to_char({local}, 'YYYY-MM-DD')",
     "week": "to_char(date_trunc('week', {local}), 'YYYY-MM-DD')",
     "month": "to_char({local}, 'YYYY-MM')",
+    "hour": "to_char({local}, 'ID-HH24')",
 }
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
@@ -70,7 +72,7 @@ def _change(zone: tzinfo, before: datetime, after: datetime) -> Change:
 
 
 def period_of(tx: Transaction, period: Period, column: str, clock: Sequence[Change]) -> str:
-    """The expression for the period of a time: `2026-03-04`, the date of its Monday, or `2026-03`.
+    """The expression for the period of a time: `2026-03-04`, the date of its Monday, `2026-03`, or `3-14`.
 
     It is NULL if the time is unknown.
     """

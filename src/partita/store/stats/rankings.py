@@ -1,5 +1,6 @@
 """The tools, runs and threads at the top: the most called, the most expensive, the slowest."""
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import RowMapping
@@ -7,10 +8,12 @@ from sqlalchemy import RowMapping
 from partita.store.runs.rows import SECONDS
 from partita.store.schema import from_microseconds, known_time
 from partita.store.sql.transaction import Transaction
+from partita.store.threads.lists import display_titles, first_words
 from partita.store.values import StatFilter
 from partita.types.threads import RunStatus
 from partita.types.times import Timestamp
 from partita.types.value import Value
+from partita.views.prompts import clean_title
 
 from .measures import (
     Group,
@@ -131,25 +134,41 @@ OWN_USAGE = {
 """The usage in the row of a run, for runs without responses in the ledger."""
 
 RUNS = """
-WITH spent AS (
-    SELECT owner, run_id, sum(cost) AS cost, sum(input_tokens) AS input_tokens,
-        sum(output_tokens) AS output_tokens
-    FROM consumptions WHERE run_id IS NOT NULL {owned} GROUP BY owner, run_id
+WITH chosen AS (
+    SELECT DISTINCT r.owner, r.thread_id FROM {tables} WHERE {where}
+), spent AS (
+    SELECT c.owner, c.thread_id, c.run_id, sum(c.cost) AS cost, sum(c.input_tokens) AS input_tokens,
+        sum(c.output_tokens) AS output_tokens
+    FROM chosen CROSS JOIN consumptions c
+    WHERE c.owner = chosen.owner AND c.thread_id = chosen.thread_id AND c.run_id IS NOT NULL
+    GROUP BY c.owner, c.thread_id, c.run_id
 ), found AS (
-    SELECT r.id, r.thread_id, t.title, t.repository AS project, coalesce(r.agent, t.agent) AS agent,
-        r.model, r.status, r.created_at, coalesce(spent.cost, r.cost) AS cost,
+    SELECT r.owner, t.key AS thread, r.id, r.thread_id, t.repository AS project,
+        coalesce(r.agent, t.agent) AS agent, r.model, r.status, r.created_at,
+        coalesce(spent.cost, r.cost) AS cost,
         CAST(coalesce(spent.input_tokens, {input}) AS BIGINT) AS input_tokens,
         CAST(coalesce(spent.output_tokens, {output}) AS BIGINT) AS output_tokens,
+        CAST(coalesce(spent.input_tokens + spent.output_tokens, {input} + {output}) AS BIGINT) AS tokens,
         {seconds} AS seconds
-    FROM {tables} LEFT JOIN spent ON spent.owner = r.owner AND spent.run_id = r.id
+    FROM {tables} LEFT JOIN spent
+        ON spent.owner = r.owner AND spent.thread_id = r.thread_id AND spent.run_id = r.id
     WHERE {where}
 )
-SELECT * FROM found ORDER BY {order} DESC NULLS LAST, created_at DESC, id LIMIT ?
+SELECT f.*, m.id AS message_id,
+    CASE WHEN m.role = 'user' AND m.type <> 'event' THEN m.preview END AS question
+FROM (SELECT * FROM found ORDER BY {order} DESC NULLS LAST, created_at DESC, id LIMIT ?) f
+LEFT JOIN messages m ON m.key = (
+    SELECT q.key FROM messages q WHERE q.run_id = f.id AND q.owner = f.owner AND NOT q.internal
+    ORDER BY CASE WHEN q.role = 'user' AND q.type <> 'event' THEN 0 ELSE 1 END, q.seq LIMIT 1
+)
+ORDER BY f.{order} DESC NULLS LAST, f.created_at DESC, f.id
 """
+"""With the first prompt of each run, or else its first message."""
+
 RUN_ORDERS: dict[RunOrder, str] = {
     "cost": "cost",
     "duration": "seconds",
-    "tokens": "input_tokens + output_tokens",
+    "tokens": "tokens",
 }
 
 
@@ -158,7 +177,9 @@ class RunStat(Value, kw_only=True):
 
     id: str
     thread_id: str
-    title: str | None = None
+    message_id: str | None = None  # its first prompt, or else its first message
+    title: str | None = None  # of the thread, for display
+    question: str | None = None  # the start of its first prompt
     project: str | None = None
     agent: str | None = None
     model: str | None = None
@@ -176,9 +197,7 @@ def run_stats(
     """The runs with the highest cost, duration or number of tokens."""
     measure = runs_measure(tx)
     condition, values = where(tx, measure, filter or StatFilter())
-    owner = () if tx.owner is None else (tx.owner,)
     query = RUNS.format(
-        owned="AND owner = ?" if owner else "",
         input=OWN_USAGE[tx.is_sqlite].format(name="inputTokens"),
         output=OWN_USAGE[tx.is_sqlite].format(name="outputTokens"),
         seconds=SECONDS[tx.is_sqlite],
@@ -186,30 +205,41 @@ def run_stats(
         where=condition,
         order=RUN_ORDERS[order],
     )
-    return tuple(map(_run_stat, tx.sql(query, (*owner, *values, limit)).mappings()))
+    rows = tx.sql(query, (*values, *values, limit)).mappings().all()
+    titles = _titles(tx, {row["thread"] for row in rows})
+    return tuple(_run_stat(row, titles[row["thread"]]) for row in rows)
 
 
-def _run_stat(row: RowMapping) -> RunStat:
-    fields: dict[str, Any] = dict(row)
+def _run_stat(row: RowMapping, title: str | None) -> RunStat:
+    fields: dict[str, Any] = {name: row[name] for name in row if name in RunStat.__struct_fields__}
     created = row["created_at"]
     fields["created_at"] = known_time(from_microseconds(created) if isinstance(created, int) else created)
-    return RunStat(**fields)
+    fields["question"] = first_words(clean_title(row["question"] or "")) or None
+    return RunStat(title=title, **fields)
+
+
+def _titles(tx: Transaction, keys: Iterable[int]) -> dict[int, str | None]:
+    """The titles of threads for display, by key."""
+    rows = thread_rows(tx, sorted(keys))
+    titles = display_titles(tx, list(rows.values()))
+    return {key: titles.get((row.owner, row.id)) for key, row in rows.items()}
 
 
 # Threads
 
-ThreadOrder: TypeAlias = Literal["cost", "tokens", "errors", "messages"]
+ThreadOrder: TypeAlias = Literal["cost", "tokens", "duration", "errors", "messages"]
 
 
 class ThreadStat(Value, kw_only=True):
     """A thread, and what it consumed in the requested time. What it shares with others counts once."""
 
     id: str
-    title: str | None = None
+    title: str | None = None  # for display
     agent: str | None = None
     project: str | None = None
     messages: int
     runs: int
+    seconds: float  # the sum of the durations of runs that have ended
     input_tokens: int
     output_tokens: int
     cost: float | None = None
@@ -220,18 +250,19 @@ class ThreadStat(Value, kw_only=True):
 def thread_stats(
     tx: Transaction, filter: StatFilter | None = None, *, order: ThreadOrder = "cost", limit: int = 20
 ) -> tuple[ThreadStat, ...]:
-    """The threads with the highest cost or number of tokens, errors or messages."""
+    """The threads with the highest cost, number of tokens, duration, or number of errors or messages."""
     selected = filter or StatFilter()
     groups: dict[tuple[int], Group] = {}
-    for measure in all_measures(tx, by_model=selected.model is not None):
+    for measure in all_measures(tx, by_model=selected.model is not None).values():
         if selected.model is None or "model" in measure.columns:
             add_measure(tx, groups, measure, ["t.key"], selected)
     first = sorted(groups, key=lambda key: (-_size(groups[key].numbers, order), key))[:limit]
     rows = thread_rows(tx, [key for (key,) in first])
+    titles = display_titles(tx, list(rows.values()))
     return tuple(
         ThreadStat(
             id=rows[key].id,
-            title=rows[key].title,
+            title=titles.get((rows[key].owner, rows[key].id)),
             agent=rows[key].agent,
             project=rows[key].project,
             **{name: groups[key,].numbers[name] for name in THREAD_NUMBERS},
@@ -240,7 +271,10 @@ def thread_stats(
     )
 
 
-THREAD_NUMBERS = ("messages", "runs", "input_tokens", "output_tokens", "cost", "tool_calls", "tool_errors")
+THREAD_NUMBERS = (
+    *("messages", "runs", "seconds", "input_tokens", "output_tokens", "cost"),
+    *("tool_calls", "tool_errors"),
+)
 
 
 def _size(numbers: dict[str, Any], order: ThreadOrder) -> float:
@@ -249,6 +283,8 @@ def _size(numbers: dict[str, Any], order: ThreadOrder) -> float:
             size: float = numbers["cost"] or 0
         case "tokens":
             size = numbers["input_tokens"] + numbers["output_tokens"]
+        case "duration":
+            size = numbers["seconds"]
         case "errors":
             size = numbers["tool_errors"]
         case "messages":

@@ -5,11 +5,11 @@ counts once, however many threads contain it, and its calls are counted with it.
 include everything that it contains.
 """
 
-from collections.abc import Sequence
-from datetime import UTC, timezone, tzinfo
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime, timezone, tzinfo
 from typing import Any, TypeAlias, TypeGuard, get_args
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import ColumnElement, and_, func, select
 
 from partita.errors import StoreError
 from partita.store.context import Namespace, reads, writes
@@ -17,9 +17,9 @@ from partita.store.schema import NEVER, consumptions, messages, runs
 from partita.store.sql.transaction import Transaction
 from partita.store.threads import rows as threads
 from partita.store.usage import COUNTS, TOTALS, record_usage
-from partita.store.values import ConsumptionRecord, GroupBy, StatFilter, UsageStat, UsageTotals
+from partita.store.values import ConsumptionRecord, GroupBy, MeasureName, StatFilter, UsageStat, UsageTotals
 from partita.types.json import loads
-from partita.types.times import Timestamp
+from partita.types.times import Timestamp, in_utc
 from partita.types.value import Value
 
 from .measures import Group, add_measure, all_measures, thread_ids
@@ -28,6 +28,7 @@ from .rankings import run_stats, thread_stats, tool_stats
 
 Key: TypeAlias = tuple[str | None, ...]
 PERIODS: tuple[Period, ...] = get_args(Period)
+MEASURES: tuple[MeasureName, ...] = get_args(MeasureName)
 MAX_GROUPS = 2
 """The number of things that totals can be grouped by at once."""
 
@@ -72,22 +73,26 @@ def usage_stats(
     by: GroupBy | Sequence[GroupBy] = "total",
     zone: tzinfo = UTC,
     with_ids: bool = False,
+    measures: Collection[MeasureName] = MEASURES,
 ) -> tuple[UsageStat, ...]:
     """Totals, grouped by one or two things: periods in order of time, in each the most expensive first.
 
-    Days begin at midnight in `zone`. With ids, rows of few threads have their ids.
+    Days begin at midnight in `zone`. With ids, rows of few threads have their ids. Numbers of other measures
+    are 0: to count calls takes the longest.
     """
     selected, names = filter or StatFilter(), _checked([by] if isinstance(by, str) else by)
     thread = None if selected.thread_id is None else threads.find(tx, selected.thread_id)
-    clock = _clock_changes(tx, zone) if any(map(_is_period, names)) else ()
+    clock = _clock_changes(tx, selected, zone) if any(map(_is_period, names)) else ()
     by_model = "model" in names or selected.model is not None
     groups: dict[Key, Group] = {} if names else {(): Group()}
-    for measure in all_measures(tx, whole_thread=thread is not None, by_model=by_model):
+    for name, measure in all_measures(tx, whole_thread=thread is not None, by_model=by_model).items():
+        if name not in measures:
+            continue
         known = {*measure.columns, *PERIODS}
         if known.issuperset(names) and (selected.model is None or "model" in known):
             columns = [
-                period_of(tx, name, measure.time, clock) if _is_period(name) else measure.columns[name]
-                for name in names
+                period_of(tx, key, measure.time, clock) if _is_period(key) else measure.columns[key]
+                for key in names
             ]
             add_measure(tx, groups, measure, columns, selected, thread)
     ids = thread_ids(tx, [group.threads for group in groups.values()] if with_ids else [])
@@ -120,17 +125,22 @@ def _is_period(name: GroupBy) -> TypeGuard[Period]:
     return name in PERIODS
 
 
-def _clock_changes(tx: Transaction, zone: tzinfo) -> list[Change]:
-    """The changes of the clock in a time zone, between the first and the last time in the store."""
+def _clock_changes(tx: Transaction, filter: StatFilter, zone: tzinfo) -> list[Change]:
+    """The changes of the clock in a time zone, between the first and the last selected time."""
     if isinstance(zone, timezone):  # its offset from UTC never changes
         return changes(zone, tx.now, tx.now)
-    ends = [
+    first = _times(tx, func.min) if filter.since is None else [in_utc(filter.since, "since")]
+    last = _times(tx, func.max) if filter.until is None else [in_utc(filter.until, "until")]
+    return changes(zone, min([*first, *last]), max([*first, *last]))
+
+
+def _times(tx: Transaction, end: Callable[..., ColumnElement[Any]]) -> list[datetime]:
+    """The first or the last time of each kind in the store."""
+    found = [
         tx.run(select(end(column)).where(tx.owned(column.table), column > NEVER)).scalar()
         for column in (consumptions.c.time, messages.c.created_at, runs.c.created_at)
-        for end in (func.min, func.max)
     ]
-    times = [time for time in ends if time is not None] or [tx.now]
-    return changes(zone, min(times), max(times))
+    return [time for time in found if time is not None] or [tx.now]
 
 
 def _order(stat: UsageStat, names: Sequence[GroupBy]) -> tuple[Any, ...]:

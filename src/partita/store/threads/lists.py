@@ -190,6 +190,13 @@ def with_display_titles(tx: Transaction, listed: Sequence[Thread]) -> list[Threa
     ]
 
 
+def display_titles(tx: Transaction, rows: Sequence[Row[Any]]) -> dict[Key, str]:
+    """The titles of threads without what tools added, or the start of a prompt if there is none."""
+    named = {_key(row): clean_title(row.title or "") for row in rows}
+    prompts = _titles_from_prompts(tx, [row for row in rows if not named[_key(row)]])
+    return {**{key: title for key, title in named.items() if title}, **prompts}
+
+
 def _titles_from_prompts(tx: Transaction, rows: Sequence[Row[Any]]) -> dict[Key, str]:
     """For each thread the first prompt that says something, or else the first one."""
     found: dict[Key, str] = {}
@@ -279,7 +286,7 @@ def _summaries(tx: Transaction, rows: Sequence[Row[Any]]) -> list[ThreadSummary]
     active = _active_runs(tx, rows)
     waiting = {_key(row) for row in _query(tx, WAITING_FOR_APPROVAL, rows)}
     done = {_key(row): row for row in _query(tx, RUNS.replace("{seconds}", SECONDS[tx.is_sqlite]), rows)}
-    titles = _titles_from_prompts(tx, [row for row in rows if not clean_title(row.title or "")])
+    titles = display_titles(tx, rows)
     return [
         _summary(row, usage.get(key, []), active.get(key), done.get(key), key in waiting, titles.get(key))
         for row in rows
@@ -318,7 +325,7 @@ def _summary(
     run: Row[Any] | None,
     done: Row[Any] | None,
     waiting: bool,
-    prompt: str | None,
+    title: str | None,
 ) -> ThreadSummary:
     thread = from_row(row)
     metadata = thread.metadata or {}
@@ -326,7 +333,7 @@ def _summary(
     note: Json = metadata.get(NOTE)
     return ThreadSummary(
         thread=thread,
-        title=clean_title(row.title or "") or prompt,
+        title=title,
         repository=row.repository,
         models=tuple(one.model for one in usage if one.model is not None),
         errors=row.error_count,
