@@ -5,12 +5,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from partita.errors import NotFoundError
 from partita.store.store import Store
 from partita.store.threads.branches import Outline
 from partita.types.codec import encode
-from partita.types.messages import AssistantMessage
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import ErrorTextOutput, ReasoningPart, StepStartPart, TextOutput, TextPart
 from tests.tables import each_row
 
 from .examples import assistant_message, tool_call_message, user_message
@@ -63,6 +65,61 @@ async def test_the_fields_of_an_outline_row(store: Store) -> None:
     assert last.size > first.size > len("How tall is the lighthouse?")
 
 
+REASONING = ReasoningPart(text="Somebody has to measure it.")
+TEXT = TextPart(text="I measure it.")
+CALL = ToolCallPart(id="c1", name="Bash", state="output-available", input={}, output=TextOutput("41 m"))
+FAILED = replace(CALL, id="c2", state="output-error", output=ErrorTextOutput("no tape"))
+EDIT = replace(CALL, id="c3", name="apply_patch")
+ASK = replace(CALL, id="c4", name="AskUserQuestion")
+WAITING = replace(CALL, id="c5", state="approval-requested", output=None)
+STEP = StepStartPart()
+
+
+@each_row(
+    ("parts", "expected"),
+    [
+        ([TEXT], (False, None, 0, 0, None)),
+        ([STEP, REASONING, TEXT], (True, None, 0, 2, None)),
+        ([STEP, TEXT, CALL], (False, {"command": 1}, 0, 0, 2)),
+        ([REASONING, TEXT, CALL, EDIT], (True, {"command": 1, "edit": 1}, 0, 1, 2)),
+        ([TEXT, CALL, TEXT], (False, {"command": 1}, 0, 0, None)),
+        ([STEP, CALL, FAILED], (False, {"command": 2}, 1, 0, 0)),
+        ([CALL, ASK], (False, {"command": 1, "question": 1}, 0, 1, None)),
+        ([WAITING], (False, {"command": 1}, 0, 0, None)),
+        ([replace(CALL, name="make coffee")], (False, {"other": 1}, 0, 0, 0)),
+    ],
+)
+async def test_the_calls_of_a_message_and_where_its_texts_are(
+    store: Store, parts: list[Any], expected: tuple[Any, ...]
+) -> None:
+    await store.messages.save([AssistantMessage(id="x1", content=parts)], thread_id="t1")
+    row = (await of(store)).rows[-1]
+    assert (row.reasoning, row.calls, row.failed, row.start, row.end) == expected
+
+
+async def test_the_calls_of_a_sub_agent_are_not_those_of_the_message(store: Store) -> None:
+    inner = AssistantMessage(id="inner", content=[FAILED, TEXT])
+    outer = replace(CALL, name="Task", children=(inner,))
+    await store.messages.save([AssistantMessage(id="x1", content=[outer])], thread_id="t1")
+    row = (await of(store)).rows[-1]
+    assert (row.calls, row.failed, row.has_errors, row.end) == ({"agent": 1}, 0, True, 0)
+
+
+async def test_the_tokens_and_the_cost_of_a_message(store: Store) -> None:
+    await store.usage.record([record_of("t1", key, message_id="a2") for key in ("k1", "k2")])
+    _, row, other = (await of(store)).rows
+    usage = await store.usage.of_thread("t1")
+    assert row.tokens == usage.input_tokens + usage.output_tokens > 0
+    assert (other.tokens, other.cost) == (0, None)
+
+
+async def test_a_thread_runs_until_its_run_ends(store: Store) -> None:
+    run = await store.runs.open("t1")
+    assert (await of(store)).running
+    await store.runs.finish(run.id)
+    assert not (await of(store)).running
+
+
 async def test_the_size_is_in_bytes(store: Store) -> None:
     for row in (await of(store, through="a1")).rows:
         message = await store.messages.get("t1", row.id)
@@ -110,4 +167,4 @@ async def test_the_outline_of_another_owner_is_not_found(store: Store) -> None:
 
 async def test_a_thread_without_messages(store: Store) -> None:
     await store.threads.create("empty")
-    assert await store.threads.outline("empty") == Outline([], {}, [])
+    assert await store.threads.outline("empty") == Outline([], {}, [], running=False)

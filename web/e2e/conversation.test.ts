@@ -138,6 +138,17 @@ describe("a conversation", () => {
     await page.getByText("4 messages", { exact: true }).waitFor();
   });
 
+  it("counts the same messages in the list and in the header, also when it shows internal ones", async () => {
+    const hidden = agent("hidden", text("Route it."), { internal: true });
+    await site.seed([{ thread: { id: "counted" }, messages: [user("c1", "Hello?"), hidden] }]);
+    const page = await site.open("#/t/counted");
+    await page.getByText("1 message", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("menuitemcheckbox", { name: /internal/i }).click();
+    await row(page, "hidden").waitFor();
+    expect(await page.getByText("1 message", { exact: true }).count()).toBe(1);
+  });
+
   it("opens at the message and part in its address", async () => {
     const page = await site.open("#/t/t1?m=a1&p=2");
     await page.locator('[data-message="a1"][data-highlighted="true"]').waitFor();

@@ -80,6 +80,12 @@ def find_tool(name: str) -> NamedTool | None:
     return BY_NAME.get(lower) or BY_NAME.get(VERSION.sub("", PROVIDER.sub("", lower)))
 
 
+def kind_of(name: str) -> NamedKind | Literal["other"]:
+    """The kind of a tool by its name alone; `other` if the name is not known."""
+    tool = find_tool(name)
+    return tool.kind if tool is not None else "other"
+
+
 def tool_title(name: str) -> str:
     """The name of a tool as it is displayed: `server: tool` for a tool of an MCP server."""
     found = MCP.match(name)

@@ -13,6 +13,23 @@ export interface OutlineRow {
   readonly size: number;
   /** Changes when the message changes. */
   readonly version: number;
+  readonly internal: boolean;
+  /** A call failed, or the run that wrote the message. */
+  readonly hasErrors: boolean;
+  readonly reasoning: boolean;
+  /** How many calls of each kind the message has. */
+  readonly calls: Readonly<Record<string, number>> | null;
+  readonly failed: number;
+  /**
+   * The parts from `start` up to `end` (null: up to the last) are what the message says: texts, files, questions to
+   * the user. The parts before and after them are calls and reasoning. Both are 0 if there are only calls.
+   */
+  readonly start: number;
+  readonly end: number | null;
+  /** When its last call ended. */
+  readonly endedAt: string | null;
+  readonly tokens: number;
+  readonly cost: number | null;
 }
 
 export interface UsageTotals {
@@ -32,9 +49,32 @@ export interface Outline {
   readonly siblings: Readonly<Record<string, readonly string[]>>;
   readonly models: readonly string[];
   readonly usage: UsageTotals;
+  /** The number of messages that are not internal. */
+  readonly total: number;
+  /** An agent is at work in the thread. */
+  readonly running: boolean;
 }
 
-type OutlineItem = readonly [string, number, Message["role"], MessageType, string | null, number, number];
+/** The members of a row, in the order of the response. */
+type OutlineItem = readonly [
+  id: OutlineRow["id"],
+  seq: OutlineRow["seq"],
+  role: OutlineRow["role"],
+  type: OutlineRow["type"],
+  createdAt: OutlineRow["createdAt"],
+  size: OutlineRow["size"],
+  version: OutlineRow["version"],
+  internal: OutlineRow["internal"],
+  hasErrors: OutlineRow["hasErrors"],
+  reasoning: OutlineRow["reasoning"],
+  calls: OutlineRow["calls"],
+  failed: OutlineRow["failed"],
+  start: OutlineRow["start"],
+  end: OutlineRow["end"],
+  endedAt: OutlineRow["endedAt"],
+  tokens: OutlineRow["tokens"],
+  cost: OutlineRow["cost"],
+];
 type OutlineResponse = { readonly items: readonly OutlineItem[] } & Omit<Outline, "rows">;
 
 const at = (threadId: string, ...more: readonly string[]) =>
@@ -48,7 +88,12 @@ export async function getOutline(
   signal?: AbortSignal,
 ): Promise<Outline> {
   const found = await getJson<OutlineResponse>(at(threadId, "outline"), { branch, internal }, signal);
-  const rows = found.items.map(([id, seq, role, type, createdAt, size, version]) => ({
+  return { ...found, rows: found.items.map(rowOf) };
+}
+
+/** A literal, not a loop over names: there may be tens of thousands of rows. */
+function rowOf(item: OutlineItem): OutlineRow {
+  const [
     id,
     seq,
     role,
@@ -56,8 +101,36 @@ export async function getOutline(
     createdAt,
     size,
     version,
-  }));
-  return { rows, siblings: found.siblings, models: found.models, usage: found.usage };
+    internal,
+    hasErrors,
+    reasoning,
+    calls,
+    failed,
+    start,
+    end,
+    endedAt,
+    tokens,
+    cost,
+  ] = item;
+  return {
+    id,
+    seq,
+    role,
+    type,
+    createdAt,
+    size,
+    version,
+    internal,
+    hasErrors,
+    reasoning,
+    calls,
+    failed,
+    start,
+    end,
+    endedAt,
+    tokens,
+    cost,
+  };
 }
 
 /** The path of a part, its start and its end. */

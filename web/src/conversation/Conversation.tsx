@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { Outline } from "../api/messages";
 import { getThread } from "../api/threads";
 import { isImported } from "../chat/agentChoice";
 import { Composer, type ComposerControl } from "../chat/Composer";
@@ -148,7 +149,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
       <div className={styles.conversation}>
         <Header
           thread={thread}
-          count={rows.length}
+          count={rows.length - internalCount(outline)}
           models={outline?.models ?? []}
           usage={outline?.usage}
           busy={live.busy}
@@ -254,6 +255,10 @@ function topMessage(frame: HTMLElement | null): string | null {
   const inOrder = rows.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
   return inOrder.find((row) => row.getBoundingClientRect().bottom > list.top + 1)?.dataset.message ?? null;
 }
+
+/** How many of the rows are internal messages. */
+const internalCount = (outline: Outline | undefined): number =>
+  outline ? outline.rows.length - outline.total : 0;
 
 /** Switches to the branch of the message in the address if the current branch does not contain it. */
 function useBranchOf(

@@ -2,16 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { OutlineRow } from "../../src/api/messages";
 import { MessageCache } from "../../src/conversation/cache";
+import { outlineRow } from "./outlineRow";
 
-const row = (id: string, version = 1): OutlineRow => ({
-  id,
-  seq: 1,
-  role: "user",
-  type: "text",
-  createdAt: "2026-03-01T12:00:00Z",
-  size: 10,
-  version,
-});
+const row = (id: string, version = 1): OutlineRow => outlineRow(id, { version });
 const messages = (...ids: readonly string[]) => ({
   items: ids.map((id) => ({ id, role: "user", type: "text", content: { format: 2, parts: [] } })),
 });

@@ -2,16 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { Outline, OutlineRow } from "../../src/api/messages";
 import { estimate, rowsOf, step } from "../../src/conversation/rows";
+import { outlineRow } from "./outlineRow";
 
-const row = (id: string, role: OutlineRow["role"] = "assistant", size = 100): OutlineRow => ({
-  id,
-  seq: 1,
-  role,
-  type: "text",
-  createdAt: "2026-03-01T12:00:00Z",
-  size,
-  version: 1,
-});
+const row = (id: string, role: OutlineRow["role"] = "assistant", size = 100): OutlineRow =>
+  outlineRow(id, { role, size });
 
 const outline = (...ids: readonly string[]): Outline => ({
   rows: ids.map((id) => row(id)),
@@ -26,6 +20,8 @@ const outline = (...ids: readonly string[]): Outline => ({
     reasoningTokens: 0,
     unpriced: 0,
   },
+  total: ids.length,
+  running: false,
 });
 
 const live = (...ids: readonly string[]) => ids.map((id) => ({ id, role: "assistant" as const }));

@@ -332,11 +332,16 @@ class ThreadOutline(msgspec.Struct, rename="camel"):
     """A short row for each message of a branch, oldest first."""
 
     items: Sequence[OutlineRow]
-    """Of each message: id, number (`seq`), role, type, time, size in bytes, and version."""
+    """Of each message: its id, number (`seq`), role, type, time, size in bytes and version; whether it is
+    internal, has reasoning, has errors; how many calls of each kind it has, and how many failed; the indexes
+    where its texts start and end (its other parts are calls and reasoning; an `end` of null: the last part);
+    the time when its last call ended; its tokens and cost."""
     siblings: Mapping[str, Sequence[str]]
     """Of each message with alternatives on other branches: the ids of all alternatives, in order."""
     total: int
-    """The number of messages."""
+    """The number of messages that are not internal."""
+    running: bool
+    """Whether an agent is at work in the thread."""
     models: Sequence[str]
     """The models of the responses, the most used first."""
     usage: UsageTotals
@@ -358,7 +363,8 @@ async def get_outline(
     return ThreadOutline(
         items=found.rows,
         siblings=found.siblings,
-        total=len(found.rows),
+        total=sum(not row.internal for row in found.rows),
+        running=found.running,
         models=found.models,
         usage=usage,
     )

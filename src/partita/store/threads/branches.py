@@ -1,9 +1,10 @@
 """Branches: the path from the first message to the active leaf, and the outline of a branch."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -20,11 +21,13 @@ from sqlalchemy import (
 )
 
 from partita.errors import NotFoundError
-from partita.store.schema import COUNT_MESSAGES, consumptions, messages
+from partita.store.runs.rows import ACTIVE, is_idle
+from partita.store.schema import COUNT_MESSAGES, consumptions, from_microseconds, messages, runs
 from partita.store.schema import threads as thread_table
 from partita.store.sql.statement import Statement
 from partita.store.sql.transaction import Transaction
 from partita.types.threads import Thread
+from partita.views.tool_names import kind_of
 
 from . import rows as threads
 
@@ -98,15 +101,30 @@ def leaf_below(tx: Transaction, owner: str, thread_id: str, message_id: str) -> 
 
 
 class OutlineRow(NamedTuple):
-    """A message of an outline; `size` is the number of its bytes."""
+    """A message of an outline.
+
+    The parts from `start` up to `end` (`None`: up to the last) are what the message says: its texts, files
+    and questions to the user. The parts before and after them are calls and reasoning. A message of calls
+    alone has `start` and `end` 0.
+    """
 
     id: str
     seq: int
     role: str
     type: str
     created_at: datetime | None  # if it is known
-    size: int
+    size: int  # in bytes
     version: int  # changes whenever the message is written
+    internal: bool
+    has_errors: bool  # a call failed, or the run that wrote it
+    reasoning: bool = False
+    calls: Mapping[str, int] | None = None  # how many calls of each kind it has
+    failed: int = 0  # calls that failed
+    start: int = 0
+    end: int | None = None
+    ended_at: datetime | None = None  # when its last call ended, if that is known
+    tokens: int = 0
+    cost: float | None = None
 
 
 class Outline(NamedTuple):
@@ -115,16 +133,23 @@ class Outline(NamedTuple):
     rows: Sequence[OutlineRow]
     siblings: Mapping[str, Sequence[str]]
     models: Sequence[str]
+    running: bool
+    """Whether an agent is at work in the thread."""
+
+
+_WORK: Final = frozenset({"tool-call", "tool-result", "reasoning", "reasoning-file"})
+"""The types of parts that are not what a message says, except questions to the user."""
+
+_STORED: Final = OutlineRow._fields[: OutlineRow._fields.index("reasoning")]
+"""The fields that are columns of a message."""
 
 
 def _messages_of_thread(size: ColumnElement[int], version: ColumnElement[int]) -> Statement:
     """All messages of a thread: the columns of an outline row, then where each one belongs."""
     computed = {"size": size, "version": version}
-    shown = (
-        computed[name].label(name) if name in computed else messages.c[name] for name in OutlineRow._fields
-    )
+    shown = (computed[name].label(name) if name in computed else messages.c[name] for name in _STORED)
     return Statement(
-        select(*shown, messages.c.parent_id, messages.c.active, messages.c.internal)
+        select(*shown, messages.c.parent_id, messages.c.active)
         .where(messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread"))
         .order_by(messages.c.seq)
     )
@@ -140,6 +165,25 @@ _MESSAGES = {
         cast(extract("epoch", messages.c.updated_at) * 1_000_000, BigInteger),
     ),
 }
+
+# Of each message with calls or reasoning: its parts as lines of words, and when its last call ended. Without
+# the parts of sub-agents, and without the network that a message is the result of.
+_PARTS: Final = """
+SELECT m.id, {join}(
+        p.path || ' ' || p.type || ' '
+        || CASE WHEN p.state = 'approval-requested' THEN 'waiting'
+            WHEN p.error IS NULL THEN '' ELSE 'failed' END
+        || ' ' || coalesce(p.tool_name, ''), '\n'
+    ) AS parts, max(p.ended_at) AS ended_at
+FROM messages m JOIN parts p ON p.owner = m.owner AND p.message = m.key
+WHERE m.owner = ? AND m.thread_id = ? AND (m.has_tool_calls OR m.has_reasoning OR m.role = 'tool')
+    AND p.path NOT LIKE '%.%' AND p.path <> 'network' AND p.type <> 'step-start'
+GROUP BY m.id
+"""
+_USAGE: Final = """
+SELECT message_id, CAST(sum(input_tokens + output_tokens) AS BIGINT) AS tokens, sum(cost) AS cost
+FROM consumptions WHERE owner = ? AND thread_id = ? AND message_id IS NOT NULL GROUP BY message_id
+"""
 
 
 def outline(
@@ -157,11 +201,76 @@ def outline(
         for row in every
         if (row.active if branch is None else row.id in branch) and (internal or not row.internal)
     ]
+    same = (thread.owner, thread.id)
+    join = "group_concat" if tx.is_sqlite else "string_agg"
+    work = {row.id: (_work(row.parts), row.ended_at) for row in tx.sql(_PARTS.format(join=join), same)}
+    usage = {row.message_id: (row.tokens, row.cost) for row in tx.sql(_USAGE, same)}
     return Outline(
-        [OutlineRow._make(row[: len(OutlineRow._fields)]) for row in shown],
+        [_row(row, *work.get(row.id, _NO_WORK), *usage.get(row.id, _NO_USAGE)) for row in shown],
         {row.id: siblings for row in shown if len(siblings := children[row.parent_id]) > 1},
         _models(tx, thread),
+        _is_running(tx, thread),
     )
+
+
+class _Work(NamedTuple):
+    """The calls and the reasoning of a message, and where its texts start and end."""
+
+    reasoning: bool = False
+    calls: Mapping[str, int] | None = None
+    failed: int = 0
+    start: int = 0
+    end: int | None = None
+
+
+_NO_WORK: Final = (_Work(), None)
+_NO_USAGE: Final = (0, None)
+
+
+@lru_cache(4096)
+def _work(parts: str) -> _Work:
+    """What the parts of a message are, by their lines. Most messages have the same few parts."""
+    calls: Counter[str] = Counter()
+    failed = 0
+    texts: list[int] = []
+    others: list[int] = []
+    reasoning = False
+    for line in parts.split("\n"):
+        index, type_, state, tool = line.split(" ", 3)
+        kind = kind_of(tool)
+        if type_ == "tool-call":
+            calls[kind] += 1
+        failed += state == "failed" and type_ in {"tool-call", "tool-result"}
+        reasoning = reasoning or type_ == "reasoning"
+        speaks = type_ not in _WORK or kind in {"question", "plan"} or state == "waiting"
+        (texts if speaks else others).append(int(index))
+    if not others:
+        start, end = 0, None
+    elif not texts:
+        start, end = 0, 0
+    else:
+        start = min(texts) if min(others) < min(texts) else 0
+        end = max(texts) + 1 if max(others) > max(texts) else None
+    return _Work(reasoning, calls or None, failed, start, end)
+
+
+def _row(
+    message: Row[Any], work: _Work, ended: datetime | int | None, tokens: int, cost: float | None
+) -> OutlineRow:
+    """The outline row of a message, with its calls and what it consumed."""
+    ended_at = from_microseconds(ended) if isinstance(ended, int) else ended
+    return OutlineRow._make((*message[: len(_STORED)], *work, ended_at, tokens, cost))
+
+
+def _is_running(tx: Transaction, thread: Row[Any]) -> bool:
+    """Whether a run of a thread has not ended."""
+    query = select(runs.c.metadata).where(
+        runs.c.owner == thread.owner,
+        runs.c.thread_id == thread.id,
+        runs.c.finished_at.is_(None),
+        runs.c.status.in_(ACTIVE),
+    )
+    return any(not is_idle(row, tx.now) for row in tx.rows(query))
 
 
 def _branch(
