@@ -25,13 +25,14 @@ from partita.types.overview import (
     OverviewState,
     OverviewTurn,
     PartPlace,
+    ThreadOverview,
 )
 from partita.types.parts import FilePart, ImagePart
 from partita.types.tool_views import CommandView, EditView, ToolView
 
 from .call_states import StateKind, call_state
 from .file_changes import FileChanges
-from .git_hosts import commit_url
+from .git_hosts import branch_url, commit_url
 from .notices import notices
 from .prompts import clean_title
 from .tool_view import tool_view
@@ -276,6 +277,35 @@ class OverviewBuilder:
         return tuple(
             replace(call, state="interrupted") if call.state == "running" and turn is not last else call
             for turn, call in self._calls
+        )
+
+    def overview(self, *, is_running: bool = False, branch: str | None = None) -> ThreadOverview:
+        """Everything that was found. `branch`: the git branch, if no commit names one."""
+        turns, calls = self.turns(is_running=is_running), self.calls(is_running=is_running)
+        starts = [turn.started_at for turn in turns if turn.started_at is not None]
+        ends = [turn.ended_at for turn in turns if turn.ended_at is not None]
+        tokens = [one for some in self.responses.values() for one in some]
+        costs = [one.cost for one in tokens if one.cost is not None]
+        branch = self.commits[-1].branch if self.commits else branch
+        return ThreadOverview(
+            started_at=min(starts, default=None),
+            ended_at=max(ends, default=None),
+            seconds=sum(turn.seconds for turn in turns),
+            turns=turns,
+            calls=calls,
+            files=self.files.files(),
+            commits=tuple(self.commits),
+            pull_requests=self.pull_requests,
+            branch=branch,
+            branch_url=None if branch is None else branch_url(self.repository, branch),
+            repository_url=self.repository,
+            commands=sum(call.kind == "command" for call in calls),
+            failed=sum(call.state == "failed" for call in calls),
+            agents=sum(call.kind == "agent" for call in calls),
+            input_tokens=sum(one.input for one in tokens),
+            output_tokens=sum(one.output for one in tokens),
+            cost=sum(costs) if costs else None,
+            resume=None,
         )
 
     @property

@@ -141,6 +141,9 @@ async def test_an_html_file_has_all_messages_and_runs_only_its_reader(client: ht
     assert text.endswith(HOSTILE)
     assert data["messages"][0]["content"]["parts"][1]["url"] == PICTURE
     assert MESSAGES.read(data["messages"])[1].id == "m2"
+    (turn,) = data["overview"]["turns"]
+    assert (turn["messageId"], turn["answerId"], turn["calls"]) == ("m1", "m2", 1)
+    assert data["overview"]["commands"] == 1
 
 
 @pytest.mark.usefixtures("thread", "reader")

@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64encode
+from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
@@ -11,9 +12,12 @@ from partita.server.page.files import web_files
 from partita.server.problems import Problem
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
-from partita.types.messages import Message
+from partita.types.overview import ThreadOverview
 from partita.types.threads import Thread
 from partita.views.messages import part_views
+from partita.views.overview import OverviewBuilder, Tokens
+
+from .thread_content import RedactedThread, spent_on
 
 DATA: Final = "partita"
 """The id of the element with the data of a page."""
@@ -65,12 +69,12 @@ class HtmlFile(NamedTuple):
     left_out: int
 
 
-def html(thread: Thread, messages: Sequence[Message], facts: JsonObject, version: str) -> HtmlFile:
+def html(redacted: RedactedThread, facts: JsonObject, version: str) -> HtmlFile:
     """The HTML file of a thread. `facts` are shown to the reader."""
     limit = FileLimit(MAX_FILE_BYTES)
-    data = thread_data(thread, messages, facts, limit)
+    data = thread_data(redacted, facts, limit)
     pieces = [
-        *html_start(thread.title or "A conversation", version),
+        *html_start(redacted.thread.title or "A conversation", version),
         data_element(DATA, {"partita": version, **data}),
         *html_end(),
     ]
@@ -97,17 +101,27 @@ def data_element(id: str, data: JsonObject) -> bytes:
     return b'<script type="application/json" id="%b">%b</script>\n' % (id.encode(), _inert(dumps(data)))
 
 
-def thread_data(
-    thread: Thread, messages: Sequence[Message], facts: JsonObject, limit: "FileLimit"
-) -> JsonObject:
+def thread_data(redacted: RedactedThread, facts: JsonObject, limit: "FileLimit") -> JsonObject:
     """What the page has of a thread."""
-    before = limit.left_out
+    thread, messages, before = redacted.thread, redacted.messages, limit.left_out
     data: JsonObject = {
         "thread": thread_head(thread),
         "messages": limit.limited(to_json(messages)),
         "views": [to_json(dict(part_views(message, thread.project))) for message in messages],
+        "overview": to_json(_overview(redacted)),
     }
     return {**data, "facts": facts | {"filesLeftOut": limit.left_out - before}}
+
+
+def _overview(redacted: RedactedThread) -> ThreadOverview:
+    """What happened in the messages that the page has. The repository of the thread is not shared."""
+    consumed: defaultdict[str, list[Tokens]] = defaultdict(list)
+    for one in spent_on(redacted.messages, redacted.responses):
+        consumed[one.message_id or ""].append(Tokens(one.input_tokens, one.output_tokens, one.cost))
+    built = OverviewBuilder(redacted.thread.project, None, consumed)
+    for message in redacted.messages:
+        built.add(message, {})
+    return built.overview()
 
 
 def thread_head(thread: Thread) -> JsonObject:

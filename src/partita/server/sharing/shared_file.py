@@ -24,12 +24,12 @@ from partita.server.problems import Problem
 from partita.store.values import ConsumptionRecord
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps, is_array
-from partita.types.messages import Message, ToolCallPart
+from partita.types.messages import Message
 from partita.types.threads import Thread
 
 from .html import html
 from .request import ShareFormat, ShareRequest
-from .thread_content import RedactedThread, ThreadContent, redact_thread
+from .thread_content import RedactedThread, ThreadContent, redact_thread, spent_on
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 MEDIA_TYPES: Final[Mapping[ShareFormat, str]] = {
@@ -100,7 +100,7 @@ def _write(redacted: RedactedThread, request: ShareRequest, version: str) -> Sha
             text = markdown(redacted.thread, redacted.messages, redacted.responses)
             return SharedFile([piece.encode(errors="replace") for piece in text], "", redacted)
         case "html":
-            page = html(redacted.thread, redacted.messages, replaced_and_removed(redacted), version)
+            page = html(redacted, replaced_and_removed(redacted), version)
             notices = [f"{page.left_out} files are too large for the page"] if page.left_out else []
             return SharedFile(page.pieces, "", redacted, (), notices)
         case "fixture":
@@ -113,7 +113,7 @@ def markdown(
     thread: Thread, messages: Sequence[Message], responses: Sequence[ConsumptionRecord] = ()
 ) -> Iterator[str]:
     """The thread as Markdown, in pieces. `responses`: what each response of the thread consumed."""
-    spent = _spent_on(messages, responses)
+    spent = spent_on(messages, responses)
     costs = [one.cost for one in spent if one.cost is not None]
     facts = {
         "Agent": thread.agent,
@@ -131,19 +131,6 @@ def markdown(
         directory=thread.project,
         responses=_facts_by_message(spent),
     )
-
-
-def _spent_on(messages: Sequence[Message], responses: Sequence[ConsumptionRecord]) -> list[ConsumptionRecord]:
-    """What the responses in messages consumed, including those of sub-agents."""
-    ids: set[str | None] = set()
-    waiting = list(messages)
-    while waiting:  # a loop, because sub-agents may nest to any depth
-        message = waiting.pop()
-        ids.add(message.id)
-        for part in message.content.parts:
-            if isinstance(part, ToolCallPart):
-                waiting += part.children
-    return [one for one in responses if one.message_id in ids]
 
 
 def _facts_by_message(spent: Sequence[ConsumptionRecord]) -> dict[str, ResponseFacts]:

@@ -23,7 +23,7 @@ from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord, MessageFilter, RunFilter
 from partita.types.codec import decode_chunk, encode, to_json
-from partita.types.messages import AssistantMessage, Message
+from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.threads import Run, Thread
 
 from .request import WhichMessages
@@ -220,3 +220,16 @@ def redact_thread(content: ThreadContent, rules: Rules, choice: Choice) -> Redac
         removed,
         content.responses,
     )
+
+
+def spent_on(messages: Sequence[Message], responses: Sequence[ConsumptionRecord]) -> list[ConsumptionRecord]:
+    """What the responses in messages consumed, including those of sub-agents."""
+    ids: set[str | None] = set()
+    waiting = list(messages)
+    while waiting:  # a loop, because sub-agents may nest to any depth
+        message = waiting.pop()
+        ids.add(message.id)
+        for part in message.content.parts:
+            if isinstance(part, ToolCallPart):
+                waiting += part.children
+    return [one for one in responses if one.message_id in ids]

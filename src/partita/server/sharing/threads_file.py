@@ -61,7 +61,7 @@ class ThreadsFile:
             case "html":
                 before = self._limit.left_out
                 facts = replaced_and_removed(redacted)
-                data = thread_data(redacted.thread, redacted.messages, facts, self._limit)
+                data = thread_data(redacted, facts, self._limit)
                 head["element"] = f"thread-{len(self._index) + 1}"
                 pieces = [data_element(head["element"], data)]
                 if left_out := self._limit.left_out - before:

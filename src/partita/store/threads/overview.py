@@ -12,9 +12,10 @@ from partita.store.messages.rows import read_messages
 from partita.store.runs import rows as runs
 from partita.store.schema import consumptions, messages
 from partita.store.sql.transaction import Transaction
+from partita.types.json import Json
 from partita.types.messages import Message
 from partita.types.overview import ThreadOverview
-from partita.views.git_hosts import branch_url, repository_url
+from partita.views.git_hosts import repository_url
 from partita.views.overview import OverviewBuilder, Tokens
 
 from . import rows as threads
@@ -33,33 +34,9 @@ def overview(tx: Transaction, thread_id: str, *, through: str | None = None) -> 
     thread = threads.find(tx, thread_id)
     built = _build(tx, thread, through)
     metadata = threads.from_row(thread).metadata or {}
-    running = runs.running(tx, thread_id) is not None
-    turns, calls = built.turns(is_running=running), built.calls(is_running=running)
-    starts = [turn.started_at for turn in turns if turn.started_at is not None]
-    ends = [turn.ended_at for turn in turns if turn.ended_at is not None]
-    tokens = [one for some in built.responses.values() for one in some]
-    costs = [one.cost for one in tokens if one.cost is not None]
-    branch = built.commits[-1].branch if built.commits else metadata.get(GIT_BRANCH)
-    return ThreadOverview(
-        started_at=min(starts, default=None),
-        ended_at=max(ends, default=None),
-        seconds=sum(turn.seconds for turn in turns),
-        turns=turns,
-        calls=calls,
-        files=built.files.files(),
-        commits=tuple(built.commits),
-        pull_requests=built.pull_requests,
-        branch=branch if isinstance(branch, str) else None,
-        branch_url=branch_url(built.repository, branch) if isinstance(branch, str) else None,
-        repository_url=built.repository,
-        commands=sum(call.kind == "command" for call in calls),
-        failed=sum(call.state == "failed" for call in calls),
-        agents=sum(call.kind == "agent" for call in calls),
-        input_tokens=sum(one.input for one in tokens),
-        output_tokens=sum(one.output for one in tokens),
-        cost=sum(costs) if costs else None,
-        resume=None,
-    )
+    branch: Json = metadata.get(GIT_BRANCH)
+    is_running = runs.running(tx, thread_id) is not None
+    return built.overview(is_running=is_running, branch=branch if isinstance(branch, str) else None)
 
 
 def _build(tx: Transaction, thread: Row[Any], through: str | None) -> OverviewBuilder:
