@@ -317,3 +317,24 @@ def test_a_search_never_counts_fewer_results_than_it_shows(count: int) -> None:
     plain = tool_view(replace(call, output=TextOutput("lamp: on\nlamp: off\ntower: dark")))
     assert isinstance(plain, SearchView)
     assert plain.notes == ()
+
+
+@each_row(
+    ("output", "shown"),
+    [
+        ("7:    trim()\n8:\tlight()", ["    trim()", "\tlight()"]),
+        ("L7:     trim()", ["    trim()"]),
+        ("lamp.py:\n  Line 7:     trim()", ["    trim()"]),
+    ],
+)
+def test_lines_that_were_found_keep_their_indentation(output: str, shown: list[str]) -> None:
+    call = ToolCallPart(
+        "c",
+        "Grep",
+        "output-available",
+        input={"pattern": "i", "path": "lamp.py"},
+        output=TextOutput(output),
+    )
+    view = tool_view(call)
+    assert isinstance(view, SearchView)
+    assert [match.text for file in view.files for match in file.matches] == shown

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { assistantMessage, KINDS, STATES, userMessage } from "../unit/tools/calls";
+import { assistantMessage, call, KINDS, STATES, userMessage } from "../unit/tools/calls";
 import { violations } from "./setup/axe";
 import { python, type Site, serve } from "./setup/site";
 
@@ -21,6 +21,35 @@ with open_store_sync(sys.argv[1]) as store:
                             output=TextOutput(value=text))
         store.messages.save([AssistantMessage(id=f"{name}-1", content=[call])], thread_id=name)
 `;
+
+const DEEP = "packages/bakery/src/components/ovens/with/many/folders/in/between/the_name_of_the_file.tsx";
+
+/** Calls with paths, a description and a failure. */
+const WORK = [
+  call(
+    "Read",
+    { file_path: `/work/bakery/${DEEP}`, offset: 12, limit: 2 },
+    "    12→class Oven:\n    13→    hot = True",
+  ),
+  call(
+    "Bash",
+    { command: 'cd /work/bakery && git commit -am "Heat" && gh pr create', description: "Commit the oven" },
+    "[main 0a1b2c3] Heat the oven\nhttps://git.example/bakery/oven/pull/7\n",
+  ),
+  call(
+    "Bash",
+    { command: "npm test" },
+    { type: "error-text", value: "Exit code 1\nok 1\n\u001b[31m2 of 3 tests failed\u001b[0m\n" },
+    { state: "output-error" },
+  ),
+  call(
+    "Edit",
+    { file_path: "/work/bakery/oven.py", old_string: "a", new_string: "b" },
+    { type: "error-text", value: "<tool_use_error>String to replace not found.</tool_use_error>" },
+    { state: "output-error" },
+  ),
+  call("Grep", { pattern: "hot" }, "src/oven.py:40:        hot = True\nsrc/oven.py:44:    hot = False"),
+];
 
 const card = (page: Page, name: RegExp): Locator => page.getByRole("group", { name }).first();
 
@@ -48,6 +77,12 @@ describe("tool calls", () => {
       {
         thread: { id: "every", title: "Every kind and state" },
         messages: [userMessage("q", "Bake."), assistantMessage("every-1", ...KINDS, ...STATES)],
+      },
+    ]);
+    await site.seed([
+      {
+        thread: { id: "work", title: "Work", project: "/work/bakery" },
+        messages: [userMessage("w", "Heat it."), assistantMessage("work-1", ...WORK)],
       },
     ]);
     await python(LARGE, `sqlite:///${join(site.folder, "store.db")}`);
@@ -91,6 +126,99 @@ describe("tool calls", () => {
     expect(await found.locator("mark").allTextContents()).toEqual(["heat(", "heat(", "heat("]);
     await (await opened(page, /^Read loaf\.png/)).getByRole("img", { name: "loaf.png" }).waitFor();
     await (await opened(page, /^Plan/)).getByRole("heading", { name: "The plan" }).waitFor();
+  });
+
+  it("have the name of the file in their head, at any width", async () => {
+    for (const width of [1280, 390]) {
+      const page = await site.open("#/t/work", { viewport: { width, height: 800 } });
+      const path = card(page, /^Read packages/)
+        .getByTitle(`/work/bakery/${DEEP}`)
+        .first();
+      const name = path.getByText("/the_name_of_the_file.tsx");
+      await name.waitFor();
+      expect(await name.evaluate((it) => it.scrollWidth <= it.clientWidth)).toBe(true);
+      expect((await path.textContent())?.startsWith("packages/bakery/")).toBe(true);
+      const folders = path.getByText("packages/bakery/src");
+      expect(await folders.evaluate((it) => it.scrollWidth > it.clientWidth)).toBe(true);
+    }
+  });
+
+  it("link files to the editor, at their line, and show each path once", async () => {
+    const page = await site.open("#/t/work");
+    const read = await opened(page, /^Read packages/);
+    const editor = read.getByRole("link", { name: /in the editor$/ });
+    expect(await editor.getAttribute("href")).toBe(`vscode://file/work/bakery/${DEEP}:12:1`);
+    expect(await read.getByText("/the_name_of_the_file.tsx").count()).toBe(1);
+    const found = await opened(page, /^Search hot/);
+    const hit = found.getByRole("link", { name: "Open src/oven.py, line 44, in the editor" });
+    expect(await hit.getAttribute("href")).toBe("vscode://file/work/bakery/src/oven.py:44:1");
+    expect(await found.getByRole("listitem").last().innerText()).toContain("    hot = False");
+    expect(await found.getByText("        hot = True").count()).toBe(1);
+
+    const choose = (editor: string) =>
+      page.evaluate(
+        (it) => localStorage.setItem("partita.preferences", JSON.stringify({ editor: it })),
+        editor,
+      );
+    for (const unsafe of ["", "javascript:alert('{path}')", "data:text/html,{path}"]) {
+      await choose(unsafe);
+      await page.reload();
+      await opened(page, /^Search hot/);
+      expect(await page.getByRole("link", { name: /in the editor/ }).count()).toBe(0);
+    }
+  });
+
+  it("show the description, commits and pull requests of a command, and why a call failed", async () => {
+    const page = await site.open("#/t/work");
+    const made = card(page, /^Shell git commit/);
+    const head = made.locator("button[aria-expanded]");
+    await head.getByText("Commit the oven", { exact: true }).waitFor();
+    await head.getByText('git commit -am "Heat"').waitFor();
+    await made.getByText("Heat the oven").waitFor();
+    const pull = made.getByRole("link", { name: "git.example/bakery/oven/pull/7" });
+    expect(await pull.getAttribute("href")).toBe("https://git.example/bakery/oven/pull/7");
+
+    await card(page, /^Shell npm test/)
+      .getByRole("button", { name: /2 of 3 tests failed/, expanded: false })
+      .waitFor();
+    await card(page, /^Edit oven\.py/)
+      .getByRole("button", { name: /String to replace not found\./, expanded: false })
+      .waitFor();
+  });
+
+  it("expand at a click anywhere in their line", async () => {
+    const page = await site.open("#/t/work");
+    const found = card(page, /^Search hot/);
+    await found.waitFor();
+    await leaveEnd(page);
+    const head = found.locator("button[aria-expanded]");
+    const box = await found.locator("> div").first().boundingBox();
+    for (const [x, isOpen] of [
+      [3, "true"],
+      [(box?.width ?? 0) / 2, "false"],
+    ] as const) {
+      await page.mouse.click((box?.x ?? 0) + x, (box?.y ?? 0) + 4);
+      await expect.poll(() => head.getAttribute("aria-expanded")).toBe(isOpen);
+    }
+  });
+
+  it("are expanded at first if the user prefers that", async () => {
+    const page = await site.open("#/t/work");
+    await card(page, /^Search hot/).waitFor();
+    expect(await page.locator("[data-tool-state] button[aria-expanded='true']").count()).toBe(0);
+    await page.evaluate(() =>
+      localStorage.setItem("partita.preferences", JSON.stringify({ open: ["commands"] })),
+    );
+    await page.reload();
+    await card(page, /^Shell npm test/)
+      .getByRole("button", { expanded: true })
+      .first()
+      .waitFor();
+    expect(
+      await card(page, /^Search hot/)
+        .getByRole("button", { expanded: true })
+        .count(),
+    ).toBe(0);
   });
 
   it("have no animations with reduced motion", async () => {

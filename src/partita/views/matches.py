@@ -28,7 +28,7 @@ COUNT: Final = re.compile(r"^(\S[^:]{0,500}):(\d{1,9})$")
 # Gemini CLI: `File: path`, then `L12: text`, and `L13- text` around a match.
 # OpenCode: `path:`, then `  Line 12: text`.
 HEAD: Final = re.compile(r"^(?:File: (.+)|(\S[^:]*\.[A-Za-z0-9]{1,8}):)$")
-MATCH_ALONE: Final = re.compile(r"^(?:L|\s+Line )?(\d{1,9}):\s?(.*)$")
+MATCH_ALONE: Final = re.compile(r"^(?:(\d{1,9}):|(?:L|\s+Line )(\d{1,9}):\s?)(.*)$")
 CONTEXT_ALONE: Final = re.compile(r"^(?:(\d{1,9})-|L(\d{1,9})- ?)(.*)$")
 PATH: Final = re.compile(r"^(?:\.{0,2}/|[A-Za-z]:\\)?[^\s:][^:]*$")
 
@@ -132,7 +132,7 @@ def _parse(data: CallData, lines: Sequence[str]) -> Found:
         elif has_paths and (found := CONTEXT.match(line)):
             files.at(found[1]).append(_match(found[2], found[3], context=True))
         elif found := MATCH_ALONE.match(line):
-            files.at(files.last(named)).append(_match(found[1], found[2]))
+            files.at(files.last(named)).append(_match(found[1] or found[2], found[3]))
         elif not has_paths and (found := CONTEXT_ALONE.match(line)):
             files.at(files.last(named)).append(_match(found[1] or found[2], found[3], context=True))
         elif count := COUNT.match(line):

@@ -53,6 +53,12 @@ export interface RenderContext {
   readonly threadId?: string;
   /** The message is still streaming. */
   readonly live: boolean;
+  /** The agent is still working: a call without a result is running. */
+  readonly active?: boolean;
+  /** The folder of the project: paths are displayed relative to it, and opened in it. */
+  readonly folder?: string;
+  /** The web address of the repository. */
+  readonly repositoryUrl?: string;
   /** When a part started and ended, if known. */
   readonly timing: (place: PartPlace) => Timing | undefined;
   /** The bytes of `blob:sha256:…` from `first` to `last`, inclusive; without them, all bytes. */
@@ -89,6 +95,12 @@ const Context = createContext<RenderContext>(DEFAULT);
 
 export const RenderProvider = Context.Provider;
 export const useRenderContext = (): RenderContext => useContext(Context);
+
+/** Whether a call without a result is running. */
+export const isActive = ({ live, active = false }: RenderContext): boolean => live || active;
+
+/** When the message was created: calls without a timing start then. */
+export const MessageTime = createContext<string | undefined>(undefined);
 
 /** Whether the target of the page's address is this message or part, or inside it. */
 export function containsTarget(place: PartPlace, target: RenderContext["target"]): boolean {

@@ -101,6 +101,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
     clientCallActions,
     endActions: useEndActions({ last: newest, live, agent, canWrite, composer }),
     showRaw,
+    folder: thread?.project,
     message,
     part,
   });

@@ -6,7 +6,10 @@ import { Messages } from "../parts/Messages";
 import type { MessageCache } from "./cache";
 
 interface Options
-  extends Pick<RenderContext, "respondToApproval" | "clientCallActions" | "endActions" | "showRaw"> {
+  extends Pick<
+    RenderContext,
+    "respondToApproval" | "clientCallActions" | "endActions" | "showRaw" | "folder"
+  > {
   readonly threadId: string;
   readonly cache: MessageCache;
   /** The message and part in the page's address. */
@@ -16,8 +19,17 @@ interface Options
 
 /** The context of stored messages and that of the message that is streaming. */
 export function useRenderContexts(options: Options): readonly [RenderContext, RenderContext] {
-  const { threadId, cache, respondToApproval, clientCallActions, endActions, showRaw, message, part } =
-    options;
+  const {
+    threadId,
+    cache,
+    respondToApproval,
+    clientCallActions,
+    endActions,
+    showRaw,
+    folder,
+    message,
+    part,
+  } = options;
   const server = useServerContext(threadId);
   return useMemo(() => {
     const stored: RenderContext = {
@@ -29,8 +41,9 @@ export function useRenderContexts(options: Options): readonly [RenderContext, Re
       clientCallActions,
       endActions,
       showRaw,
+      folder,
       target: message === null ? undefined : { messageId: message, path: part ?? "" },
     };
     return [stored, { ...stored, live: true }] as const;
-  }, [server, cache, respondToApproval, clientCallActions, endActions, showRaw, message, part]);
+  }, [server, cache, respondToApproval, clientCallActions, endActions, showRaw, folder, message, part]);
 }

@@ -1,5 +1,5 @@
 import { memo, type ReactNode, useContext, useId } from "react";
-import type { PartPlace } from "../context/renderContext";
+import { MessageTime, type PartPlace } from "../context/renderContext";
 import { HeadingLevel } from "../markdown/headingLevel";
 import type { AssistantMessage, Message, Part } from "../partita.gen";
 import { Boundary } from "../ui/Boundary";
@@ -49,7 +49,11 @@ function Article({ message, depth, actions, within }: Props) {
   const place = within ?? { threadId: message.threadId, messageId: message.id, path: "" };
   const isEvent = message.type === "event";
   const head = <MessageHead id={id} message={message} place={place} actions={actions} level={2 + level} />;
-  const body = <MessageBody message={message} place={place} />;
+  const body = (
+    <MessageTime.Provider value={message.createdAt}>
+      <MessageBody message={message} place={place} />
+    </MessageTime.Provider>
+  );
   return (
     <HeadingLevel.Provider value={3 + level}>
       <article

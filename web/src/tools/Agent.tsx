@@ -1,13 +1,14 @@
-import { useRenderContext } from "../context/renderContext";
+import { isActive, useRenderContext } from "../context/renderContext";
 import { Markdown } from "../markdown/Markdown";
 import { CopyButton } from "../ui/CopyButton";
 import { Fold } from "../ui/Fold";
 import { visible } from "../ui/sanitize";
 import styles from "./Agent.module.css";
-import { childrenOf, isLastMessage, networkOf } from "./agents";
+import { childrenOf, isLastMessage, networkOf, startsWithPrompt } from "./agents";
 import type { BodyProps } from "./bodies";
 import { type Call, textOf } from "./call";
 import { JsonTree } from "./JsonTree";
+import { parseJson } from "./json";
 import { hasOutput, TextOutput } from "./Output";
 import { ScrollArea } from "./ScrollArea";
 import { Section } from "./Section";
@@ -15,13 +16,18 @@ import { stateOf } from "./states";
 
 /** A sub-agent: its prompt, its messages and its result. */
 export function Agent({ call, place }: BodyProps<"agent">) {
-  const { Messages, live } = useRenderContext();
+  const context = useRenderContext();
+  const { Messages } = context;
   const children = childrenOf(call.part);
   const prompt = textOf(call.part, call.view.prompt);
   return (
     <>
-      {prompt && <Prompt text={prompt} isLive={call.part.state === "input-streaming"} />}
-      {children.length > 0 && <Messages messages={children} place={place} open={hasCompleted(call, live)} />}
+      {prompt && !startsWithPrompt(children, prompt) && (
+        <Prompt text={prompt} isLive={call.part.state === "input-streaming"} />
+      )}
+      {children.length > 0 && (
+        <Messages messages={children} place={place} open={hasCompleted(call, isActive(context))} />
+      )}
       {hasOutput(call) && !isLastMessage(children, call.content.text) && (
         <TextOutput call={call} title="Result" />
       )}
@@ -31,22 +37,25 @@ export function Agent({ call, place }: BodyProps<"agent">) {
 
 /** An iteration of a network: the selected primitive, the reason and the result. */
 export function Network({ call, place, isBusy }: BodyProps<"network">) {
-  const { Messages, live } = useRenderContext();
+  const context = useRenderContext();
+  const { Messages } = context;
   const network = networkOf(call.part);
   if (!network) return null;
   const children = childrenOf(call.part);
   const result = network.finalResult;
   const prompt = textOf(call.part, call.view.prompt);
-  const text = result?.text ?? "";
+  const hasValue = result?.value !== undefined && typeof result.value !== "string";
+  // Networks repeat their value as JSON text.
+  const text = hasValue && parseJson(result?.text ?? "") !== undefined ? "" : (result?.text ?? "");
   return (
     <>
       {network.selectionReason && <p className={styles.reason}>Reason: {visible(network.selectionReason)}</p>}
-      {prompt && <Prompt text={prompt} isLive={false} />}
+      {prompt && !startsWithPrompt(children, prompt) && <Prompt text={prompt} isLive={false} />}
       {children.length > 0 && (
         <Messages
           messages={children}
           place={call.part.children?.length ? place : { ...place, path: `${place.path}.messages` }}
-          open={hasCompleted(call, live)}
+          open={hasCompleted(call, isActive(context))}
         />
       )}
       {text && !isLastMessage(children, text) && (
@@ -54,14 +63,15 @@ export function Network({ call, place, isBusy }: BodyProps<"network">) {
           <Markdown text={text} live={isBusy} />
         </Section>
       )}
-      {result?.value !== undefined && <JsonTree value={result.value} label="Result" />}
-      {hasOutput(call) && !text && <TextOutput call={call} title="Result" />}
+      {hasValue && <JsonTree value={result?.value} label="Result" />}
+      {hasOutput(call) && !text && !hasValue && <TextOutput call={call} title="Result" />}
     </>
   );
 }
 
 /** Whether the call completed. Its card does not open automatically, so the user has opened it to see the messages. */
-const hasCompleted = (call: Call, live: boolean): boolean => stateOf(call.part, live).tone === "ok";
+const hasCompleted = (call: Call, isAgentActive: boolean): boolean =>
+  stateOf(call.part, isAgentActive).tone === "ok";
 
 function Prompt({ text, isLive }: { text: string; isLive: boolean }) {
   const isLong = text.length > 400 || text.split("\n").length > 6;

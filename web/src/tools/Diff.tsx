@@ -1,8 +1,11 @@
 import { Columns2 } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
+import { useRenderContext } from "../context/renderContext";
 import type { FileChange, ToolCallPart } from "../partita.gen";
 import { Button, IconButton } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
+import { EditorLink } from "../ui/EditorLink";
+import { FilePath } from "../ui/FilePath";
 import { count, plural } from "../ui/format";
 import { visible } from "../ui/sanitize";
 import styles from "./Diff.module.css";
@@ -18,10 +21,19 @@ const MARK_LABELS = { "+": "added", "-": "removed", " ": "" } as const;
 
 /** The changes of a call, by file. */
 export function Diff({ part, changes }: { part: ToolCallPart; changes: readonly FileChange[] }) {
-  return changes.map((change, at) => <ChangedFile key={at} part={part} change={change} />);
+  return changes.map((change, at) => (
+    <ChangedFile key={at} part={part} change={change} isOnly={changes.length === 1} />
+  ));
 }
 
-function ChangedFile({ part, change }: { part: ToolCallPart; change: FileChange }) {
+interface FileProps {
+  readonly part: ToolCallPart;
+  readonly change: FileChange;
+  /** The only file of the call: the head of the card has its path and the numbers of lines. */
+  readonly isOnly: boolean;
+}
+
+function ChangedFile({ part, change, isOnly }: FileProps) {
   const [isSplit, setSplit] = useState(false);
   const [limit, setLimit] = useState(PAGE);
   const hunks = useMemo(() => hunksOf(part, change), [part, change]);
@@ -30,7 +42,7 @@ function ChangedFile({ part, change }: { part: ToolCallPart; change: FileChange 
   const hasNumbers = hunks.some((hunk) => hunk.oldStart !== undefined || hunk.newStart !== undefined);
   return (
     <Section
-      title={<FileHead change={change} />}
+      title={isOnly ? hasNote(change) && <FileNote change={change} /> : <FileHead change={change} />}
       aside={
         <span className={styles.buttons}>
           <IconButton
@@ -75,14 +87,33 @@ function ChangedFile({ part, change }: { part: ToolCallPart; change: FileChange 
 }
 
 function FileHead({ change }: { change: FileChange }) {
-  const note = CHANGE_LABELS[change.change ?? "update"];
+  const { folder } = useRenderContext();
   return (
-    <>
-      <span className={styles.path}>{visible(change.path)}</span>
-      {change.movedTo && <span className={styles.path}> → {visible(change.movedTo)}</span>}{" "}
-      {note && <span>{note} </span>}
+    <span className={styles.head}>
+      <FilePath path={change.path} folder={folder} />
+      {hasNote(change) && <FileNote change={change} />}
       <Counts plus={change.added ?? 0} minus={change.removed ?? 0} />
-    </>
+      <EditorLink path={change.path} folder={folder} line={change.hunks?.[0]?.newStart} />
+    </span>
+  );
+}
+
+const hasNote = ({ change = "update", movedTo }: FileChange): boolean =>
+  CHANGE_LABELS[change] !== "" || Boolean(movedTo);
+
+/** What happened to the file, besides changed lines. */
+function FileNote({ change: { change = "update", movedTo } }: { change: FileChange }) {
+  const { folder } = useRenderContext();
+  const label = CHANGE_LABELS[change];
+  return (
+    <span className={styles.note}>
+      {label}
+      {movedTo && (
+        <>
+          → <FilePath path={movedTo} folder={folder} />
+        </>
+      )}
+    </span>
   );
 }
 

@@ -16,15 +16,11 @@ const MAX_HIGHLIGHTED = 1500; // lines
 
 /** A file that was read, or some lines of it. */
 export function FileRead({ call }: BodyProps<"read">) {
-  const { path = "", firstLine = 1, remark, notes = [] } = call.view;
+  const { path = "", firstLine = 1, remark } = call.view;
   const text = useMemo(() => textOf(call.part, call.view.text), [call]);
   if (hasFailed(call)) return <Output call={call} label="Error" />;
-  const title = [visible(path), ...notes].filter(Boolean).join(", ");
   return (
-    <Section
-      title={<span className={styles.path}>{title}</span>}
-      aside={text && <CopyButton text={text} label="Copy text" />}
-    >
+    <Section aside={text && <CopyButton text={text} label="Copy text" />}>
       {text && <Text text={text} first={firstLine} path={path} />}
       {!text && call.content.value !== undefined && (
         <Output call={{ ...call, content: { ...call.content, files: [], others: [], large: [] } }} />

@@ -1,6 +1,9 @@
 import { useMemo, useState } from "react";
+import { useRenderContext } from "../context/renderContext";
 import type { FoundFile } from "../partita.gen";
 import { Button } from "../ui/Button";
+import { EditorLink } from "../ui/EditorLink";
+import { FilePath } from "../ui/FilePath";
 import { count, plural } from "../ui/format";
 import { visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
@@ -60,17 +63,31 @@ function titleOf(files: readonly FoundFile[], total: number | undefined): string
 }
 
 function File({ file, words }: { file: FoundFile; words: readonly string[] }) {
+  const { folder } = useRenderContext();
   const { path, count: total, matches = [] } = file;
   const shown = matches.slice(0, MAX_MATCHES);
   return (
     <li>
-      <span className={shown.length ? styles.file : styles.path}>{visible(path.slice(0, MAX_LENGTH))}</span>
+      <EditorLink
+        path={path}
+        folder={folder}
+        line={shown.find(({ context }) => !context)?.line}
+        className={styles.link}
+      >
+        <FilePath path={path} folder={folder} className={shown.length ? styles.file : undefined} />
+      </EditorLink>
       {total !== undefined && <span className={styles.count}> {plural(total, "match", "matches")}</span>}
       {shown.length > 0 && (
         <ol className={styles.hits}>
           {shown.map(({ line, text, context }, at) => (
             <li key={at} className={context ? styles.context : styles.hit}>
-              <span className={styles.number}>{line}</span>
+              <span className={styles.number}>
+                {line !== undefined && (
+                  <EditorLink path={path} folder={folder} line={line} className={styles.link}>
+                    {line}
+                  </EditorLink>
+                )}
+              </span>
               <span className={styles.text}>
                 {markedPieces(text, words).map((piece, n) =>
                   piece.hit && !context ? <mark key={n}>{visible(piece.text)}</mark> : visible(piece.text),

@@ -12,7 +12,7 @@ import styles from "./Terminal.module.css";
 /** A command with its output, errors and status. */
 export function Terminal({ call, isBusy }: BodyProps<"command">) {
   const { part, view } = call;
-  const { command = "", description, directory, exitCode, status } = view;
+  const { command = "", directory, exitCode, status } = view;
   const output = useMemo(() => textOf(part, view.output), [part, view]);
   const errors = useMemo(() => textOf(part, view.errors), [part, view]);
   const isPlain = !output && !errors && exitCode === undefined;
@@ -27,7 +27,6 @@ export function Terminal({ call, isBusy }: BodyProps<"command">) {
         </code>
         {command && <CopyButton text={command} label="Copy command" />}
       </div>
-      {description && <p className={styles.folder}>{visible(description)}</p>}
       {directory && <p className={styles.folder}>in {visible(directory)}</p>}
       {hasOutput(call) && (
         <Section

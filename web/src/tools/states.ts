@@ -1,5 +1,8 @@
 /** The state of a call as a tone and a label, so that it does not depend on colour. */
-import type { ToolCallPart } from "../partita.gen";
+import type { ToolCallPart, ToolView } from "../partita.gen";
+import { ansiLine } from "./ansi";
+import { type OutputContent, textOf } from "./call";
+import { isObject, member, stringify } from "./json";
 
 export type Tone = "quiet" | "ok" | "busy" | "waiting" | "warn" | "bad";
 
@@ -19,9 +22,10 @@ const INTERRUPTIONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The state of a call. Its output takes precedence over its `state`. `isPending`: a client-side call without output.
+ * The state of a call. Its output takes precedence over its `state`. `isAgentActive`: the agent is still working, so a
+ * call without output is running. `isPending`: a client-side call without output.
  */
-export function stateOf(call: ToolCallPart, live: boolean, isPending = false): CallState {
+export function stateOf(call: ToolCallPart, isAgentActive: boolean, isPending = false): CallState {
   const state = (
     tone: Tone,
     label: string,
@@ -40,15 +44,15 @@ export function stateOf(call: ToolCallPart, live: boolean, isPending = false): C
     return state("bad", "Failed", undefined, "output-error");
   switch (call.state) {
     case "input-streaming":
-      return live ? state("busy", "Writing input") : state("warn", "Input incomplete");
+      return isAgentActive ? state("busy", "Writing input") : state("warn", "Input incomplete");
     case "input-available":
       if (isPending) return state("waiting", "Waiting for you");
-      return live ? state("busy", "Running") : state("warn", "No result");
+      return isAgentActive ? state("busy", "Running") : state("warn", "No result");
     case "approval-requested":
       return state("waiting", "Waiting for approval", approval?.requestReason);
     case "approval-responded":
       if (approval?.approved === false) return denied();
-      return live
+      return isAgentActive
         ? state("busy", `Approved${by(call)}, running`, approval?.reason)
         : state("warn", `Approved${by(call)}, no result`, approval?.reason);
     case "output-denied":
@@ -57,9 +61,53 @@ export function stateOf(call: ToolCallPart, live: boolean, isPending = false): C
       return state("bad", "Failed");
     case "output-available":
       if (call.preliminary)
-        return live ? state("busy", "Running, partial output") : state("warn", "Partial output only");
+        return isAgentActive
+          ? state("busy", "Running, partial output")
+          : state("warn", "Partial output only");
       return state("ok", "Done", approval?.approved ? approval.reason : undefined);
   }
+}
+
+const MAX_REASON = 240;
+/** Tags that agents put around errors. */
+const ERROR_TAGS = /<\/?(?:tool_use_error|error)>/g;
+
+/** Why a call failed or ended early, on one line; empty if that is unknown. */
+export function reasonOf(
+  part: ToolCallPart,
+  view: ToolView | undefined,
+  state: CallState,
+  { text, value }: OutputContent,
+): string {
+  if (state.tone !== "bad" && state.tone !== "warn") return "";
+  if (state.reason) return oneLine(state.reason);
+  if (part.output?.type === "error-json") return oneLine(messageIn(value));
+  if (view?.kind !== "command") return state.tone === "bad" ? oneLine(text) : "";
+  // The last line of a command says most: the exception, the number of failed tests.
+  const printed = textOf(part, view.errors) || textOf(part, view.output);
+  const last = printed.trimEnd().split("\n").at(-1) ?? "";
+  return oneLine(
+    ansiLine(last.slice(0, 4 * MAX_REASON))
+      .spans.map((span) => span.text)
+      .join(""),
+  );
+}
+
+const oneLine = (text: string): string =>
+  text
+    .slice(0, 8 * MAX_REASON)
+    .replace(ERROR_TAGS, "")
+    .trim()
+    .split("\n", 1)[0]
+    ?.slice(0, MAX_REASON) ?? "";
+
+function messageIn(value: unknown): string {
+  if (!isObject(value)) return stringify(value);
+  const found = ["message", "error", "detail"].map((name) => member(value, name));
+  const text = found.find((one) => typeof one === "string");
+  if (typeof text === "string") return text;
+  const inner = found.find(isObject);
+  return inner ? messageIn(inner) : stringify(value);
 }
 
 function by(call: ToolCallPart): string {

@@ -72,12 +72,11 @@ export function subscribe(listener: () => void): () => void {
 }
 
 function load(): Preferences {
-  if (typeof localStorage === "undefined") return DEFAULTS;
   let stored: unknown;
   try {
     stored = JSON.parse(localStorage.getItem(STORAGE) ?? "{}");
   } catch {
-    stored = {}; // not written by this page
+    stored = {}; // not written by this page, or a sandboxed file without storage
   }
   const known = Object.entries(Object(stored) as Record<string, unknown>).filter(([name, value]) =>
     isValid(name as keyof Preferences, value),

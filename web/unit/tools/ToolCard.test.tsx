@@ -3,6 +3,7 @@ import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/re
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   type BlobPiece,
+  MessageTime,
   type RenderContext,
   RenderProvider,
   useRenderContext,
@@ -16,7 +17,7 @@ afterEach(cleanup);
 
 const PLACE = { messageId: "m", path: "0" };
 
-function draw(part: ToolCallPart, more: Partial<RenderContext> = {}) {
+function draw(part: ToolCallPart, more: Partial<RenderContext> = {}, createdAt?: string) {
   const viewing: RenderContext = {
     live: false,
     timing: () => undefined,
@@ -27,7 +28,9 @@ function draw(part: ToolCallPart, more: Partial<RenderContext> = {}) {
   };
   const view = render(
     <RenderProvider value={viewing}>
-      <ToolCard call={part} place={PLACE} />
+      <MessageTime.Provider value={createdAt}>
+        <ToolCard call={part} place={PLACE} />
+      </MessageTime.Provider>
     </RenderProvider>,
   );
   const card = view.container.querySelector<HTMLElement>("[data-tool-state]");
@@ -60,7 +63,26 @@ describe("the card of a call", () => {
     expect(card.dataset.toolState).toBe(name);
     expect(head.textContent).toContain(label);
     expect(card.getAttribute("aria-label")).toContain(label);
-    expect(head.getAttribute("aria-expanded")).toBe("true");
+    const isExpanded = live || label === "Waiting for approval";
+    expect(head.getAttribute("aria-expanded")).toBe(String(isExpanded));
+  });
+
+  it("is running if the agent is still working, with the time since its message", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-03-03T10:00:42Z") });
+    const { card, head } = draw(state("sleep 60"), { active: true }, "2026-03-03T10:00:00Z");
+    expect(card.getAttribute("aria-label")).toContain("Running");
+    expect(head.textContent).toContain("42 s");
+    vi.useRealTimers();
+  });
+
+  it.each([
+    ["missing.txt", "There is no such file."],
+    ["We need it", "We need it"],
+  ])("has the reason in its head if it failed: %s", (word, reason) => {
+    const { head } = draw(state(word));
+    expect(head.textContent).toContain(reason);
+    fireEvent.click(head);
+    expect(head.textContent).not.toContain(reason);
   });
 
   it.each([
@@ -114,7 +136,9 @@ describe("the card of a call", () => {
     const again = () =>
       rerender(
         <RenderProvider value={viewing}>
-          <ToolCard call={done} place={PLACE} />
+          <MessageTime.Provider value={undefined}>
+            <ToolCard call={done} place={PLACE} />
+          </MessageTime.Provider>
         </RenderProvider>,
       );
     again();
@@ -273,13 +297,13 @@ describe("each kind of call", () => {
   });
 
   it.each([
-    ["Codex: a command as a list", "Shellls -lexit 0", ["ls -l", "a.py"]],
+    ["Codex: a command as a list", "Shellls -l", ["ls -l", "a.py"]],
     [
       "Codex: a command that is still running",
       "Shellmake watch",
       ["watching", "Process running with session"],
     ],
-    ["Codex: a command without a shell", "Shellls -lexit 0", ["in docs", "a.md"]],
+    ["Codex: a command without a shell", "Shellls -l", ["in docs", "a.md"]],
     [
       "Claude Code: separate standard error",
       "in the background",
@@ -294,7 +318,7 @@ describe("each kind of call", () => {
     ["ACP: diffs", "Edit2 files+2", ["x = 2", "b.py", "y = 1"]],
     ["ACP: a command in a terminal", "ShelllsExit 1", ["a.py"]],
     ["Claude Code: a new file", "Writen.txt+1", ["new file", "one"]],
-    ["Codex: a patch in a command", "Edit3 files", ["src/a.py → src/b.py"]],
+    ["Codex: a patch in a command", "Edit3 files", ["src/a.py→ src/b.py"]],
     ["Claude Code: an edit that failed", "Failed", ["String to replace not found"]],
     ["OpenCode: a file", "Reada", ["3\n4\n5"]],
     ["Claude Code: a file with a reminder", "Reada", ["<system-reminder>hm"]],
