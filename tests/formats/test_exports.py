@@ -199,6 +199,14 @@ def test_markdown_has_headings_and_closed_blocks() -> None:
     ]
 
 
+def test_what_an_editor_added_to_a_prompt_is_folded_in_markdown() -> None:
+    text = "Light it.\n\n<system-reminder>\n# Use the to-do list\n</system-reminder>"
+    assert markdown.dump([UserMessage(id="u", content=text)]).payload == (
+        "# A conversation\n\n\n## User\n\nLight it.\n\n"
+        "<details>\n<summary>system reminder</summary>\n\n```\n# Use the to-do list\n```\n\n</details>\n\n"
+    )
+
+
 def test_reasoning_text_cannot_close_its_block() -> None:
     text = markdown.dump([AssistantMessage(id="m", content=[ReasoningPart("a </details> b")])]).payload
     assert "```\na </details> b\n```\n\n</details>" in text
@@ -236,7 +244,7 @@ LONG = "".join(f"line {number}\n" for number in range(40))
 TOOL_CALLS: dict[str, tuple[ToolCallPart, str]] = {
     "a command is a console block": (
         done("Bash", {"command": "cd x\nmake", "description": "Build it"}, "done"),
-        "**Shell** Build it\n\n```console\n$ cd x\n> make\ndone\n```\n\n",
+        "**Shell** Build it · in `x`\n\n```console\n$ make\ndone\n```\n\n",
     ),
     "a failed command has its exit code": (
         done("Bash", {"command": "make"}, "Exit code 2\nno rule"),

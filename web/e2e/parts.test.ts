@@ -71,6 +71,32 @@ const TIDES = [
   ),
 ];
 
+const IDE = `# Context from my IDE setup:
+
+## Active file: src/lamp.py
+
+## My request for Codex:
+Trim the **lamp**
+`;
+const LINES = Array.from({ length: 240 }, (_, at) => `- line ${at + 1}`).join("\n");
+const LONG = [
+  message("l1", "user", [{ type: "text", text: IDE }]),
+  message("l2", "assistant", [
+    { type: "text", text: "Trimmed." },
+    { type: "reasoning", text: LINES, state: "done" },
+    {
+      type: "tool-call",
+      id: "c9",
+      name: "Bash",
+      state: "output-available",
+      input: { command: "seq 240" },
+      output: { type: "text", value: LINES.replaceAll("- ", "") },
+    },
+  ]),
+  message("l3", "user", [{ type: "text", text: LINES }]),
+  message("l4", "assistant", [{ type: "text", text: `Done. a -> b\n\n${"Words. ".repeat(2000)}` }]),
+];
+
 const INNER = message("i1", "assistant", [{ type: "text", text: "Found it in the almanac." }]);
 const NESTED = [
   message("u2", "user", [{ type: "text", text: "Ask the others" }]),
@@ -111,6 +137,7 @@ describe("the parts of a message", () => {
         messages: [message("d1", "assistant", [{ type: "text", text: DIAGRAM }])],
       },
       { thread: { id: "nested", title: "Others" }, messages: NESTED },
+      { thread: { id: "long", title: "Long" }, messages: LONG },
     ]);
   });
   afterEach(async () => {
@@ -246,6 +273,115 @@ describe("the parts of a message", () => {
       .last()
       .click();
     await page.getByText("Wet.", { exact: true }).last().waitFor();
+  });
+
+  it("show what the user wrote apart from what an editor added", async () => {
+    const page = await site.open("#/t/long?m=l1", { permissions: ["clipboard-read", "clipboard-write"] });
+    const prompt = page.locator('article[data-place="l1"]');
+    await prompt.getByText("lamp", { exact: true }).waitFor();
+    expect(await prompt.getByRole("heading").allTextContents()).toEqual(["User"]);
+    expect(await prompt.getByText("Active file").count()).toBe(0);
+    await prompt.getByRole("button", { name: /^Context from my IDE setup 1 line/ }).click();
+    await prompt.getByText("## Active file: src/lamp.py").waitFor();
+    await prompt.hover();
+    await prompt.getByRole("button", { name: "Copy this message as Markdown" }).click();
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toContain("## User\n\nTrim the **lamp**\n\n<details>\n<summary>Context from my IDE setup</summary>");
+  });
+
+  it("are cut if they are long, and expand in place", async () => {
+    const page = await site.open("#/t/long?m=l3");
+    const prompt = page.locator('article[data-place="l3"]');
+    const more = prompt.getByRole("button", { name: "Show all 240 lines" });
+    await more.waitFor();
+    const height = async () => (await prompt.boundingBox())?.height ?? 0;
+    const cut = await height();
+    expect(cut).toBeLessThan(600);
+    const top = async () => (await prompt.boundingBox())?.y ?? 0;
+    const before = await top();
+    await more.click();
+    const less = prompt.getByRole("button", { name: "Show less" });
+    await expect.poll(height).toBeGreaterThan(3000);
+    await expect.poll(async () => Math.abs((await top()) - before)).toBeLessThan(3);
+    await less.scrollIntoViewIfNeeded();
+    const place = (await less.boundingBox())?.y ?? 0;
+    await less.click();
+    await expect.poll(height).toBe(cut);
+    await expect.poll(async () => Math.abs(((await more.boundingBox())?.y ?? 0) - place)).toBeLessThan(3);
+
+    const response = page.locator('article[data-place="l2"]');
+    await page.goto(`${site.address}/#/t/long?m=l2`);
+    await response.getByRole("button", { name: /^Reasoning/ }).click();
+    await response.getByRole("button", { name: /^Shell/ }).click();
+    expect(await response.getByRole("button", { name: "Show all 240 lines" }).count()).toBe(2);
+  });
+
+  it("do not stop the wheel over an output", async () => {
+    const page = await site.open("#/t/long?m=l2&p=2");
+    const box = page.getByRole("group", { name: "Output" });
+    await box.waitFor();
+    const list = page.getByRole("region", { name: "Messages" });
+    await list.hover();
+    await page.mouse.wheel(0, -60);
+    await box.hover();
+    const before = await list.evaluate((it) => it.scrollTop);
+    await page.mouse.wheel(0, 120);
+    await expect.poll(() => list.evaluate((it) => it.scrollTop)).toBeGreaterThan(before);
+    expect(await box.evaluate((it) => it.scrollTop)).toBe(0);
+  });
+
+  it("have no ligatures", async () => {
+    const page = await site.open("#/t/long?m=l2&p=2");
+    await page.getByRole("group", { name: "Output" }).waitFor();
+    const others = await page.evaluate(() =>
+      [...document.querySelectorAll("body *")]
+        .filter((it) => getComputedStyle(it).fontVariantLigatures !== "none")
+        .map((it) => it.outerHTML.slice(0, 100)),
+    );
+    expect(others).toEqual([]);
+  });
+
+  it("follow the density and the width that the user has chosen", async () => {
+    const page = await site.open("#/t/long?m=l1", { viewport: { width: 1700, height: 800 } });
+    const prompt = page.locator('article[data-place="l1"]');
+    await prompt.waitFor();
+    const size = async () => (await prompt.boundingBox()) ?? { width: 0, height: 0 };
+    const before = await size();
+    await page.evaluate(() =>
+      localStorage.setItem("partita.preferences", JSON.stringify({ density: "compact", width: "full" })),
+    );
+    await page.reload();
+    await prompt.waitFor();
+    const after = await size();
+    expect(after.height).toBeLessThan(before.height - 8);
+    expect(after.width).toBeGreaterThan(before.width + 200);
+  });
+
+  it("of the user stand out from the page in both themes", async () => {
+    const page = await site.open("#/t/long?m=l1");
+    const prompt = page.locator('article[data-place="l1"]');
+    await prompt.waitFor();
+    for (const theme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.waitForFunction((it) => document.documentElement.dataset.theme === it, theme);
+      const [bubble, ground] = await prompt.evaluate((it) =>
+        [it, document.body].map((one) =>
+          (getComputedStyle(one).backgroundColor.match(/\d+/g) ?? [])
+            .slice(0, 3)
+            .reduce((sum, value) => sum + Number(value), 0),
+        ),
+      );
+      const difference = (bubble ?? 0) - (ground ?? 0);
+      expect(theme === "light" ? -difference : difference).toBeGreaterThan(30);
+    }
+  });
+
+  it("of a network and a sub-agent show their prompt once", async () => {
+    const page = await site.open("#/t/nested?m=a2&p=0");
+    const card = page.locator('article[data-place="a2"] [data-tool-kind="agent"]').first();
+    await card.getByRole("heading", { name: "User" }).waitFor();
+    expect(await card.getByRole("paragraph").getByText("Look it up").count()).toBe(1);
   });
 
   it.each([

@@ -48,6 +48,8 @@ const DIAGRAMS = [
   `\`\`\`mermaid\n%%{init: {"securityLevel": "loose", "themeCSS": "* { background: url(https://evil.example/d.png) }"}}%%\ngraph LR\n  C --> D\n\`\`\``,
 ];
 const HIDDEN = "a\u202Etxt.exe\u202C b\u200Bc d\u2066e\u2069 \u0007\u001b[31mred\u001b[0m \u0000 end";
+/** Turns the direction of what follows, and isolates it. */
+const BIDI = "\u202Efdp.\u2066x";
 const DEEP = 5000;
 
 const message = (id: string, role: string, parts: unknown[], more: object = {}) => ({
@@ -116,6 +118,25 @@ const MESSAGES = [
     call("c2", "__proto__", JSON.parse('{"__proto__":{"x":1}}'), MARKUP.join("\n")),
     call("c3", "WebFetch", { url: `javascript:${HIT}` }, LINKS.join("\n")),
     call("c4", "constructor", { toString: { valueOf: 1 } }, "]]>".repeat(1000)),
+    call(`c5${BIDI}`, `tool${BIDI}`, { [`key${BIDI}`]: `value${BIDI}` }, `text${BIDI}`),
+    call("c6", "Read", { file_path: `/a${BIDI}/b${BIDI}.py` }, "x"),
+    call("c7", "Bash", { command: `ls ${BIDI}`, description: `List ${BIDI}` }, `[main 0a1b2c3] ${BIDI}`),
+    call("c8", "Grep", { pattern: `p${BIDI}` }, `src/${BIDI}.py:3:${BIDI}`),
+    call("c9", "Task", { description: `d${BIDI}`, prompt: BIDI, subagent_type: `s${BIDI}` }, BIDI),
+    call("c10", "Edit", { file_path: `${BIDI}.py`, old_string: BIDI, new_string: `${BIDI}x` }, BIDI),
+    call("c11", "TodoWrite", { todos: [{ content: BIDI, status: "pending" }] }, BIDI),
+    call(
+      "c12",
+      "AskUserQuestion",
+      { questions: [{ question: BIDI, options: [{ label: BIDI, description: BIDI }] }] },
+      BIDI,
+    ),
+    call("c13", "WebFetch", { url: `https://evil.example/${BIDI}`, prompt: BIDI }, BIDI),
+  ]),
+  message("ide", "user", [
+    text(
+      `<ide_opened_file>${BIDI}</ide_opened_file>\n<teammate-message teammate_id="x${BIDI}">y</teammate-message>\nGo. ${BIDI}`,
+    ),
   ]),
   message("diagrams", "assistant", [text(DIAGRAMS.join("\n\n"))]),
   message("end", "user", [text("the end")]),
@@ -212,6 +233,31 @@ describe("a malicious thread", () => {
       await expectSafe(page);
     }
     await expectUsable(page);
+  });
+
+  it("has no characters that turn the direction in any text, label or tooltip", async () => {
+    const page = await site.open("#/t/hostile?m=calls");
+    for (const id of ["calls", "ide", "sources", "files"]) {
+      await page.goto(`${site.address}/#/t/hostile?m=${id}`);
+      const article = page.locator(`article[data-place="${id}"]`);
+      await article.waitFor();
+      await article.evaluate(expandAll);
+      await article.evaluate(expandAll); // what the first round has shown
+      const found = await page.evaluate(() => {
+        const turning = /[\u202a-\u202e\u2066-\u2069]/;
+        const names = ["aria-label", "title", "alt", "placeholder", "aria-description"];
+        return [
+          document.title,
+          ...[...document.querySelectorAll("body, body *")].flatMap((element) => [
+            ...names.map((name) => element.getAttribute(name) ?? ""),
+            ...[...element.childNodes]
+              .filter((node) => node.nodeType === 3)
+              .map((node) => node.textContent ?? ""),
+          ]),
+        ].filter((text) => turning.test(text));
+      });
+      expect(found).toEqual([]);
+    }
   });
 
   it("shows hidden characters", async () => {

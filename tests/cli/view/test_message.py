@@ -197,6 +197,12 @@ def test_slash_command_is_rendered_with_its_output() -> None:
     )
 
 
+def test_what_was_added_to_a_prompt_is_below_it() -> None:
+    text = "Light it.\n\n<system-reminder>\n# Use the to-do list\n</system-reminder>"
+    shown = render_blocks(blocks_of(UserMessage(id="u", content=text), DEFAULT))
+    assert shown == "  ▌ Light it.\n\n  system reminder\n  # Use the to-do list\n"
+
+
 def test_event_is_rendered_as_lines_with_its_time() -> None:
     content: list[SystemPart] = [DataPart(name="compaction", data={"before": 9}), TextPart("Summary of it.")]
     message = SystemMessage(id="e", type="event", content=content, created_at=at(5))

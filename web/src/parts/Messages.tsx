@@ -11,7 +11,7 @@ import { Button } from "../ui/Button";
 import { Fold } from "../ui/Fold";
 import { count, plural } from "../ui/format";
 import { visible } from "../ui/sanitize";
-import { Depth, MAX_INDENTED } from "./depth";
+import { Depth, MAX_OPENED } from "./depth";
 import styles from "./Messages.module.css";
 import { MessageView } from "./MessageView";
 import { firstLine } from "./toMarkdown";
@@ -25,7 +25,7 @@ export function Messages({ messages, place, open = false }: MessagesProps) {
   const depth = useContext(Depth) + 1;
   const calls = callsIn(messages);
   const first = messages[0];
-  const isOpen = open || (live && depth < MAX_INDENTED);
+  const isOpen = open || (live && depth < MAX_OPENED);
   const head = (
     <span className={styles.head}>
       <MessagesSquare size={14} aria-hidden />
@@ -37,7 +37,7 @@ export function Messages({ messages, place, open = false }: MessagesProps) {
     </span>
   );
   return (
-    <div className={styles.thread} data-indented={depth <= MAX_INDENTED}>
+    <div className={styles.thread}>
       {/* A new key when the run ends: then the fold closes, as it is after a reload. */}
       <Fold key={String(isOpen)} head={head} open={isOpen} holds={containsTarget(place, target)}>
         <Depth.Provider value={depth}>

@@ -1,4 +1,6 @@
 import type { Notice } from "../partita.gen";
+import { plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import styles from "./NoticeView.module.css";
 
@@ -8,7 +10,15 @@ export function NoticeView({ notice: { label, text, hidden } }: { notice: Notice
   return (
     <div className={styles.notice}>
       {label && <p className={styles.label}>{visible(label)}</p>}
-      {text && <pre className={styles.text}>{visible(text)}</pre>}
+      {text && (
+        <ShowAll
+          label={visible(label) || "Output"}
+          size="small"
+          what={plural(text.split("\n").length, "line")}
+        >
+          <pre className={styles.text}>{visible(text)}</pre>
+        </ShowAll>
+      )}
     </div>
   );
 }

@@ -1,15 +1,17 @@
 import { Brain } from "lucide-react";
 import { containsTarget, elapsedSeconds, useRenderContext } from "../context/renderContext";
-import { Markdown } from "../markdown/Markdown";
 import type { ReasoningPart } from "../partita.gen";
 import { Fold } from "../ui/Fold";
-import { count, duration, plural } from "../ui/format";
+import { duration, plural } from "../ui/format";
+import { usePreference } from "../ui/preferences";
+import { LongProse } from "./LongProse";
 import type { PartProps } from "./PartView";
 import styles from "./ReasoningView.module.css";
 
 /** Reasoning of the model: expanded while it is streaming, then collapsed. */
 export function ReasoningView({ part, place, last }: PartProps<ReasoningPart>) {
   const { live, timing, target } = useRenderContext();
+  const [expanded] = usePreference("open");
   const isStreaming = part.state === "streaming" || (live && last === true && part.state !== "done");
   const seconds = elapsedSeconds(timing(place));
   const facts = [
@@ -36,16 +38,12 @@ export function ReasoningView({ part, place, last }: PartProps<ReasoningPart>) {
     // A new key when streaming ends: then the fold closes.
     <Fold
       key={isStreaming ? "streaming" : "done"}
-      className={styles.reasoning}
       head={head}
-      open={isStreaming}
+      open={isStreaming || expanded.includes("reasoning")}
       holds={containsTarget(place, target)}
     >
       <div className={styles.body}>
-        <Markdown text={part.text} live={isStreaming} />
-        {!isStreaming && part.text.length > 2000 && (
-          <p className={styles.facts}>{count(part.text.length)} characters</p>
-        )}
+        <LongProse text={part.text} label="Reasoning" size="medium" live={isStreaming} />
       </div>
     </Fold>
   );

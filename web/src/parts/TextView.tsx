@@ -1,17 +1,30 @@
 import { useRenderContext } from "../context/renderContext";
-import { Markdown } from "../markdown/Markdown";
+import { promptOf } from "../context/toolViews";
 import type { Citation, TextPart } from "../partita.gen";
 import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
+import { AddedText } from "./AddedText";
+import { LongProse } from "./LongProse";
 import type { PartProps } from "./PartView";
 import styles from "./TextView.module.css";
 
-/** A text with its citations. */
+/** A text with its citations. What an editor or an agent added to a prompt is collapsed below it. */
 export function TextView({ part, messageRole, last }: PartProps<TextPart>) {
   const { live } = useRenderContext();
+  const prompt = promptOf(part);
+  const isUser = messageRole === "user";
   const isStreaming = part.state === "streaming" || (live && last === true && part.state !== "done");
   return (
     <div className={styles.text} data-live={isStreaming}>
-      <Markdown text={part.text} live={isStreaming} breaks={messageRole === "user"} />
+      <LongProse
+        text={prompt ? prompt.text : part.text}
+        label={isUser ? "Prompt" : "Text"}
+        size={isUser ? "medium" : "large"}
+        live={isStreaming}
+        breaks={isUser}
+      />
+      {prompt?.added?.map((notice, index) => (
+        <AddedText key={index} notice={notice} />
+      ))}
       {part.citations && part.citations.length > 0 && <Citations citations={part.citations} />}
     </div>
   );

@@ -3,5 +3,5 @@ import { createContext } from "react";
 
 export const Depth = createContext(0);
 
-/** Deeper threads are not indented further and do not open automatically. */
-export const MAX_INDENTED = 6;
+/** Deeper threads do not open automatically. */
+export const MAX_OPENED = 6;

@@ -1,6 +1,6 @@
 /** Messages and parts as Markdown, for copying. */
-import { noticeOf } from "../context/toolViews";
-import type { Message, Part, ToolCallPart, ToolOutput, ToolResultPart } from "../partita.gen";
+import { noticeOf, promptOf } from "../context/toolViews";
+import type { Message, Part, TextPart, ToolCallPart, ToolOutput, ToolResultPart } from "../partita.gen";
 import { plural } from "../ui/format";
 
 const ROLES: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ function partsAsMarkdown(parts: readonly Part[], depth: number): string[] {
 export function partAsMarkdown(part: Part, depth = 0): string {
   switch (part.type) {
     case "text":
-      return part.text;
+      return textAsMarkdown(part);
     case "reasoning":
       return quoted(part.text);
     case "tool-call":
@@ -50,6 +50,20 @@ export function partAsMarkdown(part: Part, depth = 0): string {
       return fenced(asJson(part), "json");
   }
 }
+
+/** A text; what was added to a prompt is collapsed below it. */
+function textAsMarkdown(part: TextPart): string {
+  const prompt = promptOf(part);
+  if (!prompt) return part.text;
+  const added = (prompt.added ?? []).map(
+    ({ label, text = "" }) =>
+      `<details>\n<summary>${escaped(label)}</summary>\n\n${fenced(text)}\n\n</details>`,
+  );
+  return [prompt.text, ...added].filter(Boolean).join("\n\n");
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 function callAsMarkdown(call: ToolCallPart, depth: number): string {
   const input = typeof call.input === "string" ? call.input : asJson(call.input ?? call.rawInput ?? {});
@@ -115,7 +129,11 @@ function asJson(value: unknown): string {
 export function firstLine(message: Message): string {
   for (const part of message.content.parts) {
     const notice = noticeOf(part);
-    const text = notice ? notice.label || notice.text : part.type === "data" ? part.name : part.text;
+    const text = notice
+      ? notice.label || notice.text
+      : part.type === "data"
+        ? part.name
+        : (promptOf(part)?.text ?? part.text);
     if (typeof text !== "string") continue;
     const line = text
       .slice(0, 2000)

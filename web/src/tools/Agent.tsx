@@ -1,7 +1,8 @@
 import { isActive, useRenderContext } from "../context/renderContext";
 import { Markdown } from "../markdown/Markdown";
 import { CopyButton } from "../ui/CopyButton";
-import { Fold } from "../ui/Fold";
+import { plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import styles from "./Agent.module.css";
 import { childrenOf, isLastMessage, networkOf, startsWithPrompt } from "./agents";
@@ -10,7 +11,6 @@ import { type Call, textOf } from "./call";
 import { JsonTree } from "./JsonTree";
 import { parseJson } from "./json";
 import { hasOutput, TextOutput } from "./Output";
-import { ScrollArea } from "./ScrollArea";
 import { Section } from "./Section";
 import { stateOf } from "./states";
 
@@ -74,29 +74,11 @@ const hasCompleted = (call: Call, isAgentActive: boolean): boolean =>
   stateOf(call.part, isAgentActive).tone === "ok";
 
 function Prompt({ text, isLive }: { text: string; isLive: boolean }) {
-  const isLong = text.length > 400 || text.split("\n").length > 6;
-  const body = (
-    <ScrollArea className={styles.prompt} label="Prompt">
-      <Markdown text={text} live={isLive} breaks />
-    </ScrollArea>
-  );
-  if (!isLong || isLive)
-    return (
-      <Section title="Prompt" aside={<CopyButton text={text} label="Copy prompt" />}>
-        {body}
-      </Section>
-    );
-  const first = text.trim().split("\n", 1)[0] ?? "";
   return (
-    <Fold
-      head={
-        <span className={styles.line}>
-          Prompt: <span className={styles.faint}>{visible(first.slice(0, 200))}</span>
-        </span>
-      }
-      aside={<CopyButton text={text} label="Copy prompt" />}
-    >
-      {body}
-    </Fold>
+    <Section title="Prompt" aside={<CopyButton text={text} label="Copy prompt" />}>
+      <ShowAll label="Prompt" size="small" what={plural(text.split("\n").length, "line")}>
+        <Markdown text={text} live={isLive} breaks />
+      </ShowAll>
+    </Section>
   );
 }

@@ -7,10 +7,10 @@ import { CopyButton } from "../ui/CopyButton";
 import { EditorLink } from "../ui/EditorLink";
 import { FilePath } from "../ui/FilePath";
 import { count, plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import styles from "./Diff.module.css";
 import { type HunkLines, hunksOf, pairs, type Row, rowsOf } from "./diffs";
-import { ScrollArea } from "./ScrollArea";
 import { Section } from "./Section";
 
 const PAGE = 400;
@@ -58,7 +58,11 @@ function ChangedFile({ part, change, isOnly }: FileProps) {
       }
     >
       {total > 0 && (
-        <ScrollArea className={styles.box} label={`Changes of ${visible(change.path)}`}>
+        <ShowAll
+          className={styles.box}
+          label={`Changes of ${visible(change.path)}`}
+          what={plural(total, "line")}
+        >
           <table className={styles.table} data-split={isSplit}>
             <tbody>
               {shown.map((rows, at) => (
@@ -73,7 +77,7 @@ function ChangedFile({ part, change, isOnly }: FileProps) {
               ))}
             </tbody>
           </table>
-        </ScrollArea>
+        </ShowAll>
       )}
       {total > limit && (
         <p>

@@ -1,6 +1,8 @@
 import { useMemo } from "react";
 import { HighlightedCode } from "../markdown/Code";
 import { CopyButton } from "../ui/CopyButton";
+import { plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
 import { hasFailed, textOf } from "./call";
@@ -9,7 +11,6 @@ import { LongText } from "./LongText";
 import { languageOf } from "./language";
 import { OtherOutput, Output } from "./Output";
 import { FIRST_BYTES } from "./outputs";
-import { ScrollArea } from "./ScrollArea";
 import { Section } from "./Section";
 
 const MAX_HIGHLIGHTED = 1500; // lines
@@ -39,13 +40,13 @@ function Text({ text, first, path }: { text: string; first: number; path: string
     return <LongText text={shown} label={label} numbered={first} />;
   const numbers = Array.from({ length: count }, (_, at) => first + at).join("\n");
   return (
-    <ScrollArea className={styles.box} label={label}>
+    <ShowAll className={styles.box} label={label} what={plural(count, "line")}>
       <pre className={styles.numbers} aria-hidden>
         {numbers}
       </pre>
       <pre className={styles.text}>
         <HighlightedCode text={shown} language={languageOf(path)} />
       </pre>
-    </ScrollArea>
+    </ShowAll>
   );
 }

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { CopyButton } from "../ui/CopyButton";
 import { copyWithToast } from "../ui/clipboard";
 import { count, plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import styles from "./JsonTree.module.css";
 import { stringify } from "./json";
@@ -57,17 +58,19 @@ export function JsonTree({
   };
 
   return (
-    <div ref={box} className={styles.tree} role="tree" aria-label={label} onKeyDown={onKeyDown}>
-      {rows.map((row, at) => (
-        <Row
-          key={at}
-          row={row}
-          isChosen={at === current}
-          onChoose={() => setSelected(at)}
-          onToggle={() => toggle(row)}
-        />
-      ))}
-    </div>
+    <ShowAll label={label} className={styles.box}>
+      <div ref={box} className={styles.tree} role="tree" aria-label={label} onKeyDown={onKeyDown}>
+        {rows.map((row, at) => (
+          <Row
+            key={at}
+            row={row}
+            isChosen={at === current}
+            onChoose={() => setSelected(at)}
+            onToggle={() => toggle(row)}
+          />
+        ))}
+      </div>
+    </ShowAll>
   );
 }
 

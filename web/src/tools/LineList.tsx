@@ -1,9 +1,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useState } from "react";
+import { plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
 import type { Span } from "./ansi";
 import styles from "./LineList.module.css";
 import type { TextLine } from "./lines";
-import { ScrollArea } from "./ScrollArea";
 
 /** Longer texts render only their visible lines. */
 const VIRTUAL_FROM = 300;
@@ -14,25 +15,29 @@ interface Props {
   /** The number of the first line; without it, lines have no numbers. */
   readonly numbered?: number;
   readonly tone?: "bad";
+  /** There are no more lines to load. */
+  readonly isComplete?: boolean;
 }
 
-/** Lines of text in a scroll area; any number of them. */
+/** Lines of text; any number of them. */
 export function LineList(props: Props) {
-  const { lines, label, tone } = props;
+  const { lines, label, tone, isComplete = true } = props;
+  const isVirtual = lines.length > VIRTUAL_FROM;
   // State instead of a ref: effects of the children run before the ref is set.
   const [box, setBox] = useState<HTMLDivElement | null>(null);
   return (
-    <ScrollArea
-      ref={setBox}
+    <ShowAll
       label={label}
+      what={isComplete ? plural(lines.length, "line") : undefined}
+      scroller={isVirtual ? setBox : undefined}
       className={tone === "bad" ? `${styles.box} ${styles.bad}` : styles.box}
     >
-      {lines.length > VIRTUAL_FROM ? (
+      {isVirtual ? (
         <VirtualLines {...props} box={box} />
       ) : (
         lines.map((line, at) => <Line key={at} line={line} first={props.numbered} />)
       )}
-    </ScrollArea>
+    </ShowAll>
   );
 }
 

@@ -25,7 +25,13 @@ export function LongText({ text, label, colours = false, numbered, tone }: Appea
   const lines = useMemo(() => linesOf(text.slice(0, limit), colours), [text, limit, colours]);
   return (
     <div className={styles.long}>
-      <LineList lines={lines} label={label} numbered={numbered} tone={tone} />
+      <LineList
+        lines={lines}
+        label={label}
+        numbered={numbered}
+        tone={tone}
+        isComplete={text.length <= limit}
+      />
       {text.length > limit && (
         <p className={styles.more}>
           <span>
@@ -54,7 +60,7 @@ export function BlobText({
   const isWhole = loaded >= size;
   return (
     <div className={styles.long}>
-      <LineList lines={lines} label={label} numbered={numbered} tone={tone} />
+      <LineList lines={lines} label={label} numbered={numbered} tone={tone} isComplete={isWhole} />
       <p className={styles.more}>
         <span>{isWhole ? bytes(size) : `${bytes(loaded)} of ${bytes(size)}`}</span>
         {!isWhole && (

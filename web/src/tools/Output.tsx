@@ -2,6 +2,8 @@ import { useContext } from "react";
 import { useRenderContext } from "../context/renderContext";
 import { Markdown } from "../markdown/Markdown";
 import { CopyButton } from "../ui/CopyButton";
+import { plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
 import { Failure, Loading } from "../ui/States";
 import { type Call, hasFailed, type LargeValue } from "./call";
 import { JsonTree } from "./JsonTree";
@@ -9,7 +11,6 @@ import { isObject, parseJson, stringify } from "./json";
 import { BlobText, LongText } from "./LongText";
 import { Media } from "./Media";
 import { OutputContext } from "./outputContext";
-import { ScrollArea } from "./ScrollArea";
 import { Section } from "./Section";
 
 /** Shorter texts are parsed as JSON: MCP tools return JSON as text. */
@@ -55,23 +56,18 @@ function TextOrJson({ call, label = "Output", colours, numbered }: OutputProps) 
   );
 }
 
-/** An output in a section. Prose is rendered as Markdown, optionally in a scroll area of class `scroll`. */
-export function TextOutput({ call, title, scroll }: { call: Call; title: string; scroll?: string }) {
+/** An output in a section. Prose is rendered as Markdown. */
+export function TextOutput({ call, title }: { call: Call; title: string }) {
   const { text, value } = call.content;
   const isProse =
     text !== "" && text.length <= MAX_MARKDOWN_LENGTH && value === undefined && !hasFailed(call);
-  const markdown = <Markdown text={text} live={false} />;
   return (
     <Section title={hasFailed(call) ? "Error" : title} aside={<CopyOutput call={call} />}>
       {isProse ? (
         <>
-          {scroll === undefined ? (
-            markdown
-          ) : (
-            <ScrollArea className={scroll} label={title}>
-              {markdown}
-            </ScrollArea>
-          )}
+          <ShowAll label={title} what={plural(text.split("\n").length, "line")}>
+            <Markdown text={text} live={false} />
+          </ShowAll>
           <OtherOutput call={call} />
         </>
       ) : (

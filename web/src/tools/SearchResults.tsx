@@ -5,12 +5,12 @@ import { Button } from "../ui/Button";
 import { EditorLink } from "../ui/EditorLink";
 import { FilePath } from "../ui/FilePath";
 import { count, plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
 import { hasFailed } from "./call";
 import { CopyOutput, OtherOutput, Output } from "./Output";
 import { literals, markedPieces } from "./patternMatches";
-import { ScrollArea } from "./ScrollArea";
 import styles from "./SearchResults.module.css";
 import { Section } from "./Section";
 
@@ -36,7 +36,7 @@ export function SearchResults({ call }: BodyProps<"search">) {
         </p>
       ))}
       {files.length > 0 && (
-        <ScrollArea className={styles.box} label="Search results">
+        <ShowAll className={styles.box} label="Search results" what={titleOf(files, total)}>
           <ul className={styles.list}>
             {files.slice(0, limit).map((file, at) => (
               <File key={at} file={file} words={words} />
@@ -47,7 +47,7 @@ export function SearchResults({ call }: BodyProps<"search">) {
               Show {count(files.length - limit)} more
             </Button>
           )}
-        </ScrollArea>
+        </ShowAll>
       )}
       <OtherOutput call={call} />
     </Section>

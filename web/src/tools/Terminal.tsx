@@ -1,6 +1,8 @@
 import { useMemo } from "react";
 import { HighlightedCode } from "../markdown/Code";
 import { CopyButton } from "../ui/CopyButton";
+import { plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
 import { textOf } from "./call";
@@ -22,9 +24,13 @@ export function Terminal({ call, isBusy }: BodyProps<"command">) {
         <span className={styles.prompt} aria-hidden>
           $
         </span>
-        <code className={styles.code}>
-          <HighlightedCode text={command} language="bash" />
-        </code>
+        <div className={styles.code}>
+          <ShowAll label="Command" size="small" what={plural(command.split("\n").length, "line")}>
+            <code>
+              <HighlightedCode text={command} language="bash" />
+            </code>
+          </ShowAll>
+        </div>
         {command && <CopyButton text={command} label="Copy command" />}
       </div>
       {directory && <p className={styles.folder}>in {visible(directory)}</p>}

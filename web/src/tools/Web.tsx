@@ -17,7 +17,7 @@ export function Fetch({ call }: BodyProps<"fetch">) {
     <>
       {url && <Address url={url} />}
       {prompt && <p className={styles.text}>{visible(prompt)}</p>}
-      {hasOutput(call) && <TextOutput call={call} title="Page" scroll={styles.page} />}
+      {hasOutput(call) && <TextOutput call={call} title="Page" />}
     </>
   );
 }
@@ -49,7 +49,7 @@ export function WebSearch({ call }: BodyProps<"web-search">) {
       {links.length > 0 && call.content.value !== undefined ? (
         <OtherOutput call={call} />
       ) : (
-        hasOutput(call) && <TextOutput call={call} title="Answer" scroll={styles.page} />
+        hasOutput(call) && <TextOutput call={call} title="Answer" />
       )}
     </>
   );

@@ -1,5 +1,6 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import styles from "./Button.module.css";
+import { visible } from "./sanitize";
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: "plain" | "primary" | "danger" | "quiet";
@@ -25,12 +26,13 @@ interface IconProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 
 /** A button with an icon and no text. */
 export function IconButton({ label, pressed, children, className, ...rest }: IconProps) {
+  const shown = visible(label);
   return (
     <button
       type="button"
       className={[styles.icon, className].filter(Boolean).join(" ")}
-      aria-label={label}
-      title={label}
+      aria-label={shown}
+      title={shown}
       aria-pressed={pressed}
       {...rest}
     >

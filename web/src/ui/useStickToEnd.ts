@@ -56,6 +56,11 @@ class EndAnchor {
     element.addEventListener("wheel", ({ deltaY }) => deltaY < 0 && this.release(), options);
     element.addEventListener("touchmove", this.release, options);
     element.addEventListener("keydown", ({ key }) => KEYS_UP.has(key) && this.release(), options);
+    // The list must not move away from what the user expands.
+    element.addEventListener("click", ({ target }) => isToggle(target) && this.release(), {
+      ...options,
+      capture: true,
+    });
     // The list must not move under a pressed pointer. A press on the element itself is on its scroll bar.
     const press = ({ target }: PointerEvent) => {
       cancelAnimationFrame(frame);
@@ -75,6 +80,9 @@ class EndAnchor {
     };
   }
 }
+
+const isToggle = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("[aria-expanded]") !== null;
 
 const fromEnd = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number =>
   scrollHeight - scrollTop - clientHeight;

@@ -24,9 +24,10 @@ from partita.types.messages import (
     unlisted_calls,
 )
 from partita.types.parts import ReasoningPart, SteeringMessagePart, StepStartPart, TextPart, ToolResultPart
-from partita.types.tool_views import Notice
+from partita.types.tool_views import Notice, Prompt
 from partita.views.messages import model_of
 from partita.views.notices import notices
+from partita.views.prompts import prompts
 from partita.views.text import counted
 
 from .console import DEEPEST, Beside, Block, Row, Rows, SubAgentMessages, indent_blocks
@@ -131,15 +132,15 @@ def _parts(message: Message, context: ViewContext, depth: int) -> Iterator[Block
         yield Block(_text(message, content.content, context), depth, gap=False)
     steps = 0
     first = True
-    found = notices(message)
+    found, written = notices(message), prompts(message)
     for place, part in enumerate(content.parts):
         steps += isinstance(part, StepStartPart)
-        notice = found.get(place)
-        drawn = (
-            draw_part(part, context, depth, message, steps)
-            if notice is None
-            else draw_notice(notice, context, depth)
-        )
+        if place in found:
+            drawn = draw_notice(found[place], context, depth)
+        elif place in written:
+            drawn = draw_prompt(written[place], context, depth)
+        else:
+            drawn = draw_part(part, context, depth, message, steps)
         for item in drawn:
             yield item._replace(gap=item.gap and not first) if isinstance(item, Block) else item
             first = False
@@ -155,6 +156,14 @@ def draw_notice(notice: Notice, context: ViewContext, depth: int) -> Iterator[Bl
         yield Block(Prose(notice.label, context, EVENT_ROWS, "bold"), depth)
     if notice.text:
         yield Block(Prose(notice.text, context, EVENT_ROWS, "dim"), depth, gap=False)
+
+
+def draw_prompt(prompt: Prompt, context: ViewContext, depth: int) -> Iterator[Block]:
+    """Yield what the user wrote, and below it what an editor or an agent added."""
+    if prompt.text:
+        yield Block(_prompt(prompt.text, context), depth)
+    for notice in prompt.added:
+        yield from draw_notice(notice, context, depth)
 
 
 def draw_part(

@@ -39,7 +39,9 @@ from partita.types.parts import (
     UnknownPart,
 )
 from partita.types.tool_results import fold
+from partita.types.tool_views import Prompt
 from partita.views.messages import model_of
+from partita.views.prompts import prompts
 from partita.views.text import counted
 from partita.views.tool_view import call_of_result
 
@@ -134,8 +136,9 @@ class _Writer:
         yield f"\n{'#' * min(level, MAX_LEVEL)} {name}{f' · {moment}' if moment else ''}\n\n"
         facts = self._facts(message)
         yield f"{facts}\n\n" if facts else ""
-        for part in message.content.parts:
-            yield from self._part(part, level)
+        written = prompts(message)
+        for index, part in enumerate(message.content.parts):
+            yield from self._part(part, level) if index not in written else _prompt(written[index])
         if isinstance(message, AssistantMessage) and (execution := message.content.network_execution):
             yield f"**{execution.primitive_type} {code(execution.primitive_id)}**\n\n"
             if execution.final_result is not None:
@@ -192,6 +195,13 @@ class _Writer:
                 yield fenced(_json(dict(part.raw)), "json")
             case _:
                 return
+
+
+def _prompt(prompt: Prompt) -> Iterator[str]:
+    """Yield what the user wrote, and in blocks that fold what an editor or an agent added."""
+    yield prose(prompt.text) if prompt.text else ""
+    for notice in prompt.added:
+        yield folded(notice.label, fenced(notice.text))
 
 
 def _reasoning(text: str) -> str:

@@ -1,0 +1,25 @@
+import type { Notice } from "../partita.gen";
+import { Fold } from "../ui/Fold";
+import { plural } from "../ui/format";
+import { ShowAll } from "../ui/ShowAll";
+import { visible } from "../ui/sanitize";
+import styles from "./NoticeView.module.css";
+
+/** A text that an editor or an agent added to a prompt, collapsed. */
+export function AddedText({ notice: { label, text = "" } }: { notice: Notice }) {
+  const name = visible(label.charAt(0).toUpperCase() + label.slice(1));
+  const lines = plural(text.split("\n").length, "line");
+  return (
+    <Fold
+      head={
+        <span className={styles.added}>
+          {name} <span className={styles.size}>{lines}</span>
+        </span>
+      }
+    >
+      <ShowAll label={name} what={lines}>
+        <pre className={styles.text}>{visible(text)}</pre>
+      </ShowAll>
+    </Fold>
+  );
+}
