@@ -28,6 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   compare: ["ui", "api", "replay"],
   analytics: ["ui", "api"],
   convert: ["ui", "api", "tools", "reader"],
+  palette: ["ui", "api"],
 };
 
 function files(folder: string): string[] {

@@ -1,12 +1,11 @@
-import { activeCommands, GROUPS } from "../ui/commands";
+import { activeCommands, type Command, GROUPS } from "../ui/commands";
 import { Dialog } from "../ui/Dialog";
+import { Keys } from "../ui/Keys";
 import styles from "./Help.module.css";
-
-const NAMES: Record<string, string> = { mod: /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl" };
 
 /** The keyboard shortcuts that are active now, in groups. */
 export function Help({ onClose }: { onClose: () => void }) {
-  const all = activeCommands().filter((one) => one.keys !== undefined);
+  const all = withKeys(activeCommands());
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} wide>
       <div className={styles.groups}>
@@ -17,11 +16,9 @@ export function Help({ onClose }: { onClose: () => void }) {
               <h3>{group}</h3>
               <dl className={styles.keys}>
                 {commands.map(({ keys = "", what }) => (
-                  <div key={keys + what}>
+                  <div key={keys}>
                     <dt>
-                      {keys.split(/ |(?<=.)\+/).map((key) => (
-                        <kbd key={key}>{NAMES[key] ?? key}</kbd>
-                      ))}
+                      <Keys keys={keys} />
                     </dt>
                     <dd>{what}</dd>
                   </div>
@@ -32,4 +29,10 @@ export function Help({ onClose }: { onClose: () => void }) {
       </div>
     </Dialog>
   );
+}
+
+/** The commands with keys. Of two with the same keys, the one that was added last runs. */
+function withKeys(commands: readonly Command[]): readonly Command[] {
+  const last = new Map(commands.map((one) => [one.keys, one]));
+  return commands.filter((one) => one.keys !== undefined && last.get(one.keys) === one);
 }

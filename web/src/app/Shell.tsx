@@ -9,17 +9,24 @@ import {
   MessageSquarePlus,
   MessagesSquare,
   Moon,
+  Search,
   Settings,
   Sun,
 } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { IconButton } from "../ui/Button";
 import { useCommands } from "../ui/commands";
+import { keyText } from "../ui/Keys";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { usePreference } from "../ui/preferences";
 import { go, href } from "../ui/routing";
 import { Help } from "./Help";
 import styles from "./Shell.module.css";
+
+const loadPalette = () => import("../palette/Palette").then((it) => ({ default: it.Palette }));
+const Palette = lazy(loadPalette);
+// Loaded early, so that no letter is typed into the page before it opens.
+if (typeof window.requestIdleCallback === "function") window.requestIdleCallback(() => void loadPalette());
 
 interface Props {
   readonly section: string;
@@ -58,7 +65,16 @@ export function Shell({ section, sidebar, detail, children }: Props) {
   const [help, setHelp] = useState(false);
   const [menu, setMenu] = useState<HTMLElement | null>(null);
   const [isDark, switchTheme] = useTheme();
+  const [palette, setPalette] = useState(false);
   useCommands([
+    {
+      keys: "mod+k",
+      what: "Command palette",
+      group: "Page",
+      keysOnly: true,
+      always: true,
+      run: () => setPalette((was) => !was),
+    },
     { keys: "?", what: "Keyboard shortcuts", group: "Page", run: () => setHelp((was) => !was) },
     ...SECTIONS.map((one) => ({
       keys: one.keys,
@@ -86,6 +102,17 @@ export function Shell({ section, sidebar, detail, children }: Props) {
         Skip to content
       </button>
       <nav className={styles.rail} aria-label="Sections">
+        <button
+          type="button"
+          className={styles.section}
+          aria-label="Search everything"
+          title={`Search everything (${keyText("mod+k")})`}
+          aria-haspopup="dialog"
+          onClick={() => setPalette(true)}
+        >
+          <Search size={19} aria-hidden />
+          <span>Search</span>
+        </button>
         {SECTIONS.map((one) => (
           <a
             key={one.name}
@@ -126,6 +153,11 @@ export function Shell({ section, sidebar, detail, children }: Props) {
         {children}
       </main>
       {menu && <Menu label="More" items={items} anchor={menu} onClose={() => setMenu(null)} />}
+      {palette && (
+        <Suspense>
+          <Palette onClose={() => setPalette(false)} />
+        </Suspense>
+      )}
       {help && <Help onClose={() => setHelp(false)} />}
     </div>
   );

@@ -1,28 +1,10 @@
 import { useId } from "react";
 import { ButtonGroup } from "../ui/ButtonGroup";
-import { type Detail, type Preferences, usePreference } from "../ui/preferences";
+import { type Preferences, SETTINGS, setSetting, usePreference, usePreferences } from "../ui/preferences";
 import styles from "./Appearance.module.css";
 import { EditorField } from "./EditorField";
 import { Row } from "./Row";
 
-const THEMES = [
-  { value: "system", label: "System" },
-  { value: "light", label: "Light" },
-  { value: "dark", label: "Dark" },
-] as const;
-const DENSITIES = [
-  { value: "comfortable", label: "Comfortable" },
-  { value: "compact", label: "Compact" },
-] as const;
-const WIDTHS = [
-  { value: "text", label: "Readable lines" },
-  { value: "full", label: "Full width" },
-] as const;
-const DETAILS: readonly { readonly value: Detail; readonly label: string }[] = [
-  { value: "focused", label: "Focused" },
-  { value: "normal", label: "Normal" },
-  { value: "everything", label: "Everything" },
-];
 const PARTS: readonly { readonly name: Preferences["open"][number]; readonly label: string }[] = [
   { name: "reasoning", label: "Reasoning" },
   { name: "commands", label: "Commands" },
@@ -33,28 +15,20 @@ const PARTS: readonly { readonly name: Preferences["open"][number]; readonly lab
 
 /** The look of the page, which this browser keeps. */
 export function Appearance() {
-  const [theme, setTheme] = usePreference("theme");
-  const [density, setDensity] = usePreference("density");
-  const [width, setWidth] = usePreference("width");
-  const [detail, setDetail] = usePreference("detail");
+  const now = usePreferences();
   return (
     <div>
       <p className={styles.note}>Kept in this browser.</p>
-      <Row label="Theme" about="System follows your operating system.">
-        <ButtonGroup label="Theme" value={theme} choices={THEMES} onChange={setTheme} />
-      </Row>
-      <Row label="Density" about="The space between messages and rows.">
-        <ButtonGroup label="Density" value={density} choices={DENSITIES} onChange={setDensity} />
-      </Row>
-      <Row label="Width of text" about="Lines of a length that is easy to read, or the whole window.">
-        <ButtonGroup label="Width of text" value={width} choices={WIDTHS} onChange={setWidth} />
-      </Row>
-      <Row
-        label="Level of detail"
-        about="Focused: questions and final responses. Normal: calls in groups. Everything: every call and event."
-      >
-        <ButtonGroup label="Level of detail" value={detail} choices={DETAILS} onChange={setDetail} />
-      </Row>
+      {SETTINGS.map(({ name, label, about, choices }) => (
+        <Row key={name} label={label} about={about}>
+          <ButtonGroup<string>
+            label={label}
+            value={now[name]}
+            choices={choices}
+            onChange={(value) => setSetting(name, value)}
+          />
+        </Row>
+      ))}
       <OpenParts />
       <EditorField />
       <Welcome />

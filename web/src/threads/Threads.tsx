@@ -1,10 +1,11 @@
 import { Search, X } from "lucide-react";
-import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useCallback, useMemo, useRef } from "react";
 import { Button, IconButton } from "../ui/Button";
 import { useCommands } from "../ui/commands";
 import { plural } from "../ui/format";
 import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
+import { useSessionSearch } from "../ui/sessionSearch";
 import { FacetBar } from "./FacetBar";
 import { isEmpty, toQuery, without } from "./filters";
 import { ImportBar } from "./ImportBar";
@@ -16,7 +17,7 @@ import { useFacets, useRows } from "./useRows";
 
 /** The sidebar: the threads with search and filters. */
 export function Threads({ current }: { current?: string }) {
-  const [text, setText] = useState("");
+  const [text, setText] = useSessionSearch();
   const [filters, setFilters] = useFilters();
   const query = useMemo(() => toQuery(filters), [filters]);
   const { list, rows, change, refresh, progress } = useRows(query);

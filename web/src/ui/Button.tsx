@@ -11,7 +11,7 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
 export function Button({ kind = "plain", small, icon, children, className, ...rest }: Props) {
   const names = [styles.button, styles[kind], small && styles.small, className].filter(Boolean).join(" ");
   return (
-    <button type="button" className={names} {...rest}>
+    <button type="button" className={names} data-kind={kind} {...rest}>
       {icon}
       {children}
     </button>

@@ -33,12 +33,62 @@ const DEFAULTS: Preferences = {
   welcome: true,
 };
 
-const CHOICES: { readonly [Name in keyof Preferences]?: readonly Preferences[Name][] } = {
-  theme: ["system", "light", "dark"],
-  density: ["comfortable", "compact"],
-  width: ["text", "full"],
-  detail: ["focused", "normal", "everything"],
-};
+type Chosen = "theme" | "density" | "width" | "detail";
+
+interface SettingOf<Name extends Chosen> {
+  readonly name: Name;
+  readonly label: string;
+  readonly about: string;
+  readonly choices: readonly { readonly value: Preferences[Name]; readonly label: string }[];
+}
+
+export type Setting = { readonly [Name in Chosen]: SettingOf<Name> }[Chosen];
+
+/** The preferences with a list of choices. */
+export const SETTINGS: readonly Setting[] = [
+  {
+    name: "theme",
+    label: "Theme",
+    about: "System follows your operating system.",
+    choices: [
+      { value: "system", label: "System" },
+      { value: "light", label: "Light" },
+      { value: "dark", label: "Dark" },
+    ],
+  },
+  {
+    name: "density",
+    label: "Density",
+    about: "The space between messages and rows.",
+    choices: [
+      { value: "comfortable", label: "Comfortable" },
+      { value: "compact", label: "Compact" },
+    ],
+  },
+  {
+    name: "width",
+    label: "Width of text",
+    about: "Lines of a length that is easy to read, or the whole window.",
+    choices: [
+      { value: "text", label: "Readable lines" },
+      { value: "full", label: "Full width" },
+    ],
+  },
+  {
+    name: "detail",
+    label: "Level of detail",
+    about:
+      "Focused: questions and final responses. Normal: calls in groups. Everything: every call and event.",
+    choices: [
+      { value: "focused", label: "Focused" },
+      { value: "normal", label: "Normal" },
+      { value: "everything", label: "Everything" },
+    ],
+  },
+];
+
+/** Chooses the value of a setting. */
+export const setSetting = (name: Setting["name"], value: string): void => setPreference(name, value as never); // one of its choices
 
 const STORAGE = "partita.preferences";
 const listeners = new Set<() => void>();
@@ -85,8 +135,8 @@ function load(): Preferences {
 }
 
 function isValid(name: keyof Preferences, value: unknown): boolean {
-  const choices: readonly unknown[] | undefined = CHOICES[name];
-  if (choices) return choices.includes(value);
+  const setting = SETTINGS.find((one) => one.name === name);
+  if (setting) return setting.choices.some((choice) => choice.value === value);
   const fallback = DEFAULTS[name];
   return (
     fallback !== undefined &&

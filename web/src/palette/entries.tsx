@@ -1,0 +1,85 @@
+/** The entries of the command palette. */
+import { ChevronRight, Search, SlidersHorizontal } from "lucide-react";
+import type { ReactNode } from "react";
+import type { ThreadSummary } from "../api/threads";
+import { AgentMark, agentName } from "../ui/AgentMark";
+import { activeCommands, GROUPS } from "../ui/commands";
+import { ago } from "../ui/format";
+import { preferences, SETTINGS, setSetting } from "../ui/preferences";
+import { go, href, toThread } from "../ui/routing";
+import { searchSessions } from "../ui/sessionSearch";
+import type { Entry } from "./ranking";
+
+export interface PaletteEntry extends Entry {
+  readonly icon: ReactNode;
+  /** What is shown beside the name. */
+  readonly detail?: string;
+  readonly keys?: string;
+  /** The setting that is chosen now. */
+  readonly isChosen?: boolean;
+  /** The address that it opens. */
+  readonly href?: string;
+  readonly run: () => void;
+}
+
+/** The commands that are active now, in the groups of the list of shortcuts. */
+export function commandEntries(): readonly PaletteEntry[] {
+  const all = activeCommands().filter((one) => !one.keysOnly);
+  return GROUPS.flatMap((group) =>
+    all
+      .filter((one) => one.group === group)
+      .map(({ what, keys, run }, index) => ({
+        id: `command-${group}-${index}`,
+        section: "Commands" as const,
+        name: what,
+        also: group,
+        detail: group,
+        keys,
+        icon: <ChevronRight size={15} />,
+        run: () => run(),
+      })),
+  );
+}
+
+/** A choice of a setting for each entry: `Theme: Dark`. */
+export function settingEntries(): readonly PaletteEntry[] {
+  const now = preferences();
+  return SETTINGS.flatMap(({ name, label, choices }) =>
+    choices.map((choice) => ({
+      id: `setting-${name}-${choice.value}`,
+      section: "Settings" as const,
+      name: `${label}: ${choice.label}`,
+      also: "settings preferences appearance",
+      icon: <SlidersHorizontal size={15} />,
+      isChosen: now[name] === choice.value,
+      run: () => setSetting(name, choice.value),
+    })),
+  );
+}
+
+export function sessionEntry(row: ThreadSummary, now: number): PaletteEntry {
+  const { id, agent, updatedAt, project } = row.thread;
+  const repository = (row.repository ?? project)?.split(/[\\/]/).filter(Boolean).at(-1);
+  const to = toThread(id);
+  return {
+    id: `session-${id}`,
+    section: "Sessions",
+    name: row.title || "Untitled",
+    also: [agentName(agent), repository].filter(Boolean).join(" "),
+    detail: [repository, updatedAt && ago(updatedAt, now)].filter(Boolean).join(" · "),
+    time: updatedAt ? Date.parse(updatedAt) : 0,
+    icon: <AgentMark agent={agent} />,
+    href: to,
+    run: () => go(to),
+  };
+}
+
+/** The search for a text in all sessions. */
+export const searchEntry = (text: string): PaletteEntry => ({
+  id: "search",
+  section: "Search",
+  name: `Search for “${text}” in all sessions`,
+  icon: <Search size={15} />,
+  href: href(["sessions"]),
+  run: () => searchSessions(text),
+});

@@ -1,0 +1,44 @@
+/** The text in the search field of the list of sessions. It is kept while another view is open. */
+import { useSyncExternalStore } from "react";
+import { go, href } from "./routing";
+
+let text = "";
+const listeners = new Set<() => void>();
+
+function set(next: string): void {
+  text = next;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(changed: () => void): () => void {
+  listeners.add(changed);
+  return () => listeners.delete(changed);
+}
+
+export const useSessionSearch = (): readonly [string, (text: string) => void] => [
+  useSyncExternalStore(subscribe, () => text),
+  set,
+];
+
+/** Searches a text in all sessions: opens the list if it is not visible, and focuses its field. */
+export function searchSessions(words: string): void {
+  set(words);
+  if (!focusField()) {
+    go(href(["sessions"]));
+    focusSoon();
+  }
+}
+
+function focusField(): boolean {
+  const field = document.querySelector<HTMLElement>("[data-threads] input[type=search]");
+  if (!field?.offsetParent) return false;
+  field.focus();
+  return true;
+}
+
+/** Focuses the field as soon as the list has rendered. */
+function focusSoon(tries = 30): void {
+  requestAnimationFrame(() => {
+    if (!focusField() && tries > 0) focusSoon(tries - 1);
+  });
+}
