@@ -148,20 +148,21 @@ describe("the list of threads", () => {
     const page = await site.open();
     await row(page, /Towers/).waitFor();
     const before = await names(page);
-    await page.keyboard.press("j");
-    await page.keyboard.press("j");
+    await page.keyboard.press("J");
+    await page.keyboard.press("J");
     await page.waitForFunction(
       (name) => document.activeElement?.textContent?.includes(name),
       before[1] ?? "?",
     );
-    await page.keyboard.press("k");
+    await page.keyboard.press("K");
     await page.waitForFunction(
       (name) => document.activeElement?.textContent?.includes(name),
       before[0] ?? "?",
     );
-    await row(page, /Towers/).focus();
-    await page.keyboard.press("p");
-    await page.keyboard.press("r");
+    await page.getByRole("button", { name: "Actions for Towers by the sea" }).click();
+    await page.getByRole("menuitem", { name: "Pin" }).click();
+    await row(page, /Towers by the sea.*pinned/).focus();
+    await page.keyboard.press("F2");
     await page.getByRole("textbox", { name: "New name" }).fill("Towers and piers");
     await page.keyboard.press("Enter");
     await row(page, /Towers and piers.*pinned/).waitFor();
@@ -183,7 +184,8 @@ describe("the list of threads", () => {
     await site.seed([thread("gull", { title: "A gull" }), thread("tern", { title: "A tern" })]);
     const page = await site.open();
     await row(page, /A gull/).focus();
-    await page.keyboard.press("x");
+    await page.keyboard.press("x"); // a single letter never deletes
+    await page.keyboard.press("Delete");
     await row(page, /A gull/).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).click();
     await row(page, /A gull/).waitFor();

@@ -166,13 +166,12 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
             {
               label: menu.row.pinned ? "Unpin" : "Pin",
               icon: menu.row.pinned ? <PinOff size={14} /> : <Pin size={14} />,
-              count: "p",
               run: () => pin(menu.row),
             },
             {
               label: "Rename",
               icon: <Pencil size={14} />,
-              count: "r",
+              count: "F2",
               run: () => setRenaming(menu.row.thread.id),
             },
             { label: "Copy link", icon: <Link size={14} />, run: () => copyLink(menu.row) },
@@ -180,7 +179,7 @@ export function ThreadList({ rows, current, total, hasMore, onMore, onChange, on
             {
               label: "Delete",
               icon: <Trash2 size={14} />,
-              count: "x",
+              count: "Del",
               bad: true,
               run: () => remove(menu.row),
             },
