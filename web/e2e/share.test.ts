@@ -137,6 +137,30 @@ describe("the share dialog", () => {
     },
   );
 
+  it("creates a file that is copied as Markdown, also where the page has no access to the clipboard", async () => {
+    const path = await download(await open());
+    const { page, problems, close } = await openFile(path, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const copy = async () => {
+      await page.getByRole("button", { name: "Copy as Markdown" }).click();
+      await page.getByText("Copied as Markdown").first().waitFor();
+      return page.evaluate(() => (window as unknown as { kept: Clipboard }).kept.readText());
+    };
+    await page.evaluate(() => Object.assign(window, { kept: navigator.clipboard }));
+    const copied = await copy();
+    expect(copied.startsWith("# A beacon in the fog\n\n## User\n\nDeploy the beacon with")).toBe(true);
+    expect(copied).toContain("The beacon **shines**.");
+    await page.evaluate(() => {
+      Object.defineProperty(navigator, "clipboard", { value: undefined });
+      return (window as unknown as { kept: Clipboard }).kept.writeText("");
+    });
+    expect(await copy()).toBe(copied);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Copy as Markdown");
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   it("creates Markdown, JSON lines and a fixture that can be parsed", async () => {
     const page = await open();
     await page.getByRole("radio", { name: /Markdown/ }).check();

@@ -12,6 +12,10 @@ const ROLES: Readonly<Record<string, string>> = {
 /** Nested threads that are deeper are counted, not written. */
 const MAX_DEPTH = 20;
 
+/** A conversation: its title as heading, then its messages. */
+export const conversationAsMarkdown = (title: string, messages: readonly Message[]): string =>
+  `${[`# ${title}`, ...messages.map((one) => messageAsMarkdown(one))].join("\n\n")}\n`;
+
 /** A message: the role as heading, then its parts. */
 export function messageAsMarkdown(message: Message, depth = 0): string {
   const title = `${"#".repeat(Math.min(6, 2 + depth))} ${ROLES[message.role] ?? message.role}`;

@@ -1,7 +1,9 @@
-import { ArrowLeft, ChevronsDownUp, ChevronsUpDown, Moon, Sun } from "lucide-react";
+import { ArrowLeft, ChevronsDownUp, ChevronsUpDown, Copy, Moon, Sun } from "lucide-react";
 import { startTransition, useLayoutEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { conversationAsMarkdown } from "../parts/toMarkdown";
 import { Boundary } from "../ui/Boundary";
-import { IconButton } from "../ui/Button";
+import { Button, IconButton } from "../ui/Button";
+import { copyWithToast } from "../ui/clipboard";
 import { FoldAll } from "../ui/Fold";
 import { moment, plural } from "../ui/format";
 import { Empty, Failure } from "../ui/States";
@@ -30,6 +32,11 @@ export function Reader({ index }: { index: readonly IndexEntry[] | null }) {
   return (
     <main className={styles.page}>
       <div className={styles.buttons}>
+        {shared && (
+          <Button small kind="quiet" icon={<Copy size={14} />} onClick={() => void copy(shared)}>
+            Copy as Markdown
+          </Button>
+        )}
         {!isIndex && (
           <IconButton
             label={folds?.open ? "Collapse all" : "Expand all"}
@@ -64,6 +71,9 @@ export function Reader({ index }: { index: readonly IndexEntry[] | null }) {
     </main>
   );
 }
+
+const copy = ({ thread, messages }: SharedThread): Promise<void> =>
+  copyWithToast(conversationAsMarkdown(thread.title || UNTITLED, messages), "Copied as Markdown");
 
 const selectedElement = (): string => decodeURIComponent(window.location.hash.slice(1));
 

@@ -1,6 +1,8 @@
 import { Check, Copy } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { IconButton } from "./Button";
+import { copyText } from "./clipboard";
+import { toastError } from "./Toasts";
 
 /** Copies a text, or the result of a function. */
 export function CopyButton({
@@ -19,8 +21,12 @@ export function CopyButton({
     return () => clearTimeout(timer);
   }, [done]);
   const copy = async () => {
-    await navigator.clipboard.writeText(typeof text === "string" ? text : await text());
-    setDone(true);
+    try {
+      await copyText(typeof text === "string" ? text : await text());
+      setDone(true);
+    } catch (error) {
+      toastError(error);
+    }
   };
   return (
     <IconButton label={done ? "Copied" : label} onClick={() => void copy()}>
