@@ -167,11 +167,17 @@ describe("Home", () => {
     await page.getByRole("searchbox").waitFor();
     expect(await page.getByRole("heading", { name: "Home" }).isVisible()).toBe(false);
     const targets = bar.locator("a:visible, button:visible");
-    expect(await targets.allInnerTexts()).toEqual(["Home", "Sessions", "New chat", "Analytics", "More"]);
+    const labels = ["Search", "Home", "Sessions", "New chat", "Analytics", "More"];
+    expect(await targets.allInnerTexts()).toEqual(labels);
     for (const target of await targets.all()) {
       const box = await target.boundingBox();
-      expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(40);
+      expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44);
+      expect(await target.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
     }
+    await bar.getByRole("button", { name: "Search" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await bar.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Settings" }).click();
     await page.getByRole("heading", { name: "Settings" }).waitFor();
