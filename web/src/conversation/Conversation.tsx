@@ -117,7 +117,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
       () => ({ query, place: message === null ? null : { messageId: message, part } }),
       [query, message, part],
     ),
-    top: useCallback(() => topMessage(frame.current), []),
+    top: useCallback(() => list.current?.top() ?? null, []),
     onShow: (place: Place | null, words: string | null) => {
       const at = place ?? { messageId: message, part };
       go(toThread(threadId, at.messageId, at.part, words), { replace: true });
@@ -246,15 +246,6 @@ function useReplies(
       },
     };
   }, [respondToApproval, addToolOutput, composer]);
-}
-
-/** The first message that is visible in the list. */
-function topMessage(frame: HTMLElement | null): string | null {
-  const list = frame?.querySelector("section")?.getBoundingClientRect();
-  if (!frame || !list) return null;
-  const rows = [...frame.querySelectorAll<HTMLElement>("[data-message]")];
-  const inOrder = rows.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
-  return inOrder.find((row) => row.getBoundingClientRect().bottom > list.top + 1)?.dataset.message ?? null;
 }
 
 /** How many of the rows are internal messages. */

@@ -6,6 +6,7 @@ import {
   useCallback,
   useEffect,
   useImperativeHandle,
+  useMemo,
   useRef,
   useState,
   useSyncExternalStore,
@@ -31,6 +32,15 @@ export interface ListControl {
   readonly step: (by: 1 | -1, matches?: (row: Row) => boolean) => void;
   readonly toStart: () => void;
   readonly toEnd: () => void;
+  /** The message at the top of the visible area. */
+  readonly top: () => string | null;
+  /** Where a message is in the scrolled content, in pixels; rows that have not been rendered are estimated. */
+  readonly offsetOf: (messageId: string) => Extent | null;
+}
+
+export interface Extent {
+  readonly start: number;
+  readonly size: number;
 }
 
 interface Props {
@@ -60,6 +70,7 @@ export function MessageList(props: Props) {
   const { rows, outline, cache, live, target, selected, onSelect } = props;
   const scroller = useRef<HTMLElement>(null);
   useSyncExternalStore(cache.subscribe, cache.version);
+  const indexes = useMemo(() => new Map(rows.map(({ id }, index) => [id, index])), [rows]);
   const [first] = useState(() => firstOffset(rows, target?.message ?? null));
   // Stable functions: new ones make the virtualizer measure all rows again.
   const estimateSize = useCallback((index: number) => rows[index]?.estimate ?? 60, [rows]);
@@ -108,7 +119,7 @@ export function MessageList(props: Props) {
     show: (messageId, part, highlight = true) => scrollTarget.show(messageId, part ?? null, highlight),
     step: (by, matches) => {
       const current = rows.findIndex((row) => row.id === selected);
-      choose(step(rows, current < 0 ? topIndex(list, by) : current, by, matches));
+      choose(step(rows, current < 0 ? topIndex(list) - by : current, by, matches));
     },
     toStart: () => choose(0),
     toEnd: () => {
@@ -116,6 +127,8 @@ export function MessageList(props: Props) {
       if (last) onSelect(last.id);
       list.scrollToEnd();
     },
+    top: () => rows[topIndex(list)]?.id ?? null,
+    offsetOf: (messageId) => list.measurementsCache[indexes.get(messageId) ?? -1] ?? null,
   }));
 
   const isAtEnd = list.isAtEnd(NEAR_END);
@@ -176,12 +189,9 @@ function firstOffset(rows: readonly Row[], target: string | null): number {
   return before.reduce((sum, row) => sum + row.estimate, 0);
 }
 
-/** The row to step from if none is selected: the first visible one. */
-function topIndex(list: List, by: 1 | -1): number {
-  const offset = list.scrollOffset ?? 0;
-  const top = list.getVirtualItemForOffset(offset + 1)?.index ?? 0;
-  return by > 0 ? top - 1 : top + 1;
-}
+/** The row at the top of the visible area. */
+const topIndex = (list: List): number =>
+  list.getVirtualItemForOffset((list.scrollOffset ?? 0) + SCROLL_MARGIN + 1)?.index ?? 0;
 
 /** Loads the visible rows: at once when the list is still, at intervals while it scrolls. */
 function useLoadVisible(
