@@ -55,6 +55,10 @@ export async function importLines(site: Site, body: string): Promise<void> {
   if (!response.ok) throw new Error(`Import failed: ${response.status} ${await response.text()}`);
 }
 
+/** Imports a session, or what it has more than when it was imported last. */
+export const importRecords = (site: Site, id: string, records: readonly SessionRecord[]): Promise<void> =>
+  importLines(site, linesOf(id, records));
+
 export async function runsOf(site: Site, thread: string): Promise<readonly string[]> {
   const { items } = await site.api<{ items: readonly { readonly id: string }[] }>(
     "GET",

@@ -159,7 +159,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
         {branch !== null && <BranchNote onActivate={() => actions.chooseBranch(branch)} />}
         {find.isOpen && <FindBar find={find} />}
         <div ref={frame} className={styles.messages}>
-          {outline ? (
+          {outline && thread ? (
             rows.length ? (
               <MessageList
                 rows={rows}
@@ -167,6 +167,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
                 cache={cache}
                 live={liveById}
                 target={target}
+                opensAtEnd={canWrite || outline.running}
                 selected={selected}
                 onSelect={setSelected}
                 actions={actions}

@@ -49,6 +49,8 @@ interface Props {
   readonly cache: MessageCache;
   readonly live: ReadonlyMap<string, Message>;
   readonly target: ListTarget | null;
+  /** Without a target, the list opens at its end. */
+  readonly opensAtEnd: boolean;
   readonly selected: string | null;
   readonly onSelect: (messageId: string) => void;
   readonly actions: Actions;
@@ -71,11 +73,14 @@ export function MessageList(props: Props) {
   const scroller = useRef<HTMLElement>(null);
   useSyncExternalStore(cache.subscribe, cache.version);
   const indexes = useMemo(() => new Map(rows.map(({ id }, index) => [id, index])), [rows]);
-  const [first] = useState(() => firstOffset(rows, target?.message ?? null));
+  const [opensAtEnd] = useState(target === null && props.opensAtEnd);
+  const [first] = useState(() =>
+    firstOffset(rows, opensAtEnd ? null : (target?.message ?? rows[0]?.id ?? null)),
+  );
   // Stable functions: new ones make the virtualizer measure all rows again.
   const estimateSize = useCallback((index: number) => rows[index]?.estimate ?? 60, [rows]);
   const getItemKey = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
-  const end = useEndAnchor(target === null);
+  const end = useEndAnchor(opensAtEnd, NEAR_END);
   const list = useVirtualizer<HTMLElement, HTMLElement>({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -87,14 +92,16 @@ export function MessageList(props: Props) {
     scrollPaddingStart: SCROLL_MARGIN,
     anchorTo: "end",
     followOnAppend: true,
-    scrollEndThreshold: NEAR_END,
+    scrollEndThreshold: end.threshold,
     initialOffset: first,
     scrollToFn: end.scrollTo,
     initialRect: { width: 800, height: 800 },
   });
   useStickToEnd(end, list, scroller);
-  const scrollTarget = useScrollTarget(list, rows, scroller, target, end.release);
   const items = list.getVirtualItems();
+  const isReady = useReady(items.every(({ index }) => isShown(rows[index], cache, live)));
+  const leaveEnd = end.release;
+  const scrollTarget = useScrollTarget({ list, rows, scroller, target, opensAtEnd, isReady, leaveEnd });
   const from = items[0]?.index ?? 0;
   const to = items.at(-1)?.index ?? 0;
   useLoadVisible(cache, outline, from, to, list.isScrolling);
@@ -133,7 +140,7 @@ export function MessageList(props: Props) {
 
   const isAtEnd = list.isAtEnd(NEAR_END);
   return (
-    <div className={styles.frame}>
+    <div className={styles.frame} data-ready={isReady}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section ref={scroller} className={styles.scroller} aria-label="Messages" tabIndex={0}>
         <div className={styles.sizer} style={{ height: list.getTotalSize() }}>
@@ -187,6 +194,17 @@ function firstOffset(rows: readonly Row[], target: string | null): number {
   const index = target === null ? -1 : rows.findIndex((row) => row.id === target);
   const before = index < 0 ? rows : rows.slice(0, index);
   return before.reduce((sum, row) => sum + row.estimate, 0);
+}
+
+/** Whether the content of a row, or the reason why there is none, is displayed. */
+const isShown = (row: Row | undefined, cache: MessageCache, live: ReadonlyMap<string, Message>): boolean =>
+  !row || live.has(row.id) || cache.get(row.id) !== undefined || cache.failure(row.id) !== undefined;
+
+/** Stays true: the rows appear together, measured, so that none moves another one. */
+function useReady(isReadyNow: boolean): boolean {
+  const [wasReady, setReady] = useState(isReadyNow);
+  if (isReadyNow && !wasReady) setReady(true);
+  return wasReady || isReadyNow;
 }
 
 /** The row at the top of the visible area. */

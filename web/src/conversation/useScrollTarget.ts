@@ -38,13 +38,19 @@ function align(row: HTMLElement, scroller: HTMLElement | null): void {
   if (Math.abs(off) > 1) scroller.scrollTop += off;
 }
 
-export function useScrollTarget(
-  list: Virtualizer<HTMLElement, HTMLElement>,
-  rows: readonly Row[],
-  scroller: RefObject<HTMLElement | null>,
-  target: ListTarget | null,
-  leaveEnd: () => void,
-): ScrollTarget {
+interface Options {
+  readonly list: Virtualizer<HTMLElement, HTMLElement>;
+  readonly rows: readonly Row[];
+  readonly scroller: RefObject<HTMLElement | null>;
+  readonly target: ListTarget | null;
+  readonly opensAtEnd: boolean;
+  /** The rows are displayed. */
+  readonly isReady: boolean;
+  readonly leaveEnd: () => void;
+}
+
+export function useScrollTarget(options: Options): ScrollTarget {
+  const { list, rows, scroller, target, opensAtEnd, isReady, leaveEnd } = options;
   const pending = useRef<Target | null>(null);
   const [highlighted, setHighlighted] = useState<string | null>(null);
   const [, render] = useState(0);
@@ -72,9 +78,9 @@ export function useScrollTarget(
   const opened = useRef(false);
   useLayoutEffect(() => {
     if (wanted !== undefined && isThere) showNow.current(wanted, part, !quiet.current);
-    else if (!opened.current) list.scrollToEnd();
+    else if (!opened.current && opensAtEnd) list.scrollToEnd();
     opened.current = true;
-  }, [list, wanted, part, isThere]);
+  }, [list, wanted, part, isThere, opensAtEnd]);
 
   // A scroll of the user cancels the target.
   useEffect(() => {
@@ -93,7 +99,7 @@ export function useScrollTarget(
   // Runs after every render until the element exists.
   useEffect(() => {
     const sought = pending.current;
-    if (!sought) return;
+    if (!sought || !isReady) return;
     const row = scroller.current?.querySelector<HTMLElement>(
       `[data-message="${CSS.escape(sought.message)}"]`,
     );

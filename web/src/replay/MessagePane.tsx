@@ -29,7 +29,7 @@ export function MessagePane({ question, player, run, progress }: Props) {
   const rows = useMemo(() => (question ? [question, ...shown] : shown), [question, shown]);
   const context = useReplayContext(run, progress, position);
   const box = useRef<HTMLElement>(null);
-  const end = useEndAnchor(true);
+  const end = useEndAnchor(true, END_THRESHOLD);
   const list = useVirtualizer<HTMLElement, HTMLElement>({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -40,7 +40,7 @@ export function MessagePane({ question, player, run, progress }: Props) {
     paddingEnd: 32,
     anchorTo: "end",
     followOnAppend: true,
-    scrollEndThreshold: END_THRESHOLD,
+    scrollEndThreshold: end.threshold,
     scrollToFn: end.scrollTo,
     initialRect: { width: 800, height: 800 },
   });

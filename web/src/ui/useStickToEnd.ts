@@ -16,8 +16,17 @@ const RELEASE_DISTANCE = 120;
 class EndAnchor {
   private scrolledAt = 0;
   private isPointerDown = false;
+  private list: List | null = null;
 
-  constructor(private isAttached: boolean) {}
+  constructor(
+    private isAttached: boolean,
+    private readonly distance: number,
+  ) {}
+
+  /** The distance from the end within which the list moves with what grows: none if it is not attached. */
+  get threshold(): number {
+    return this.isAttached ? this.distance : -1;
+  }
 
   /** The scroll function of the list. It records when the list scrolls itself. */
   readonly scrollTo = (...args: Parameters<typeof elementScroll<HTMLElement>>): void => {
@@ -25,12 +34,16 @@ class EndAnchor {
     elementScroll(...args);
   };
 
-  readonly release = (): void => {
-    this.isAttached = false;
-  };
+  readonly release = (): void => this.attach(false);
+
+  private attach(isAttached: boolean): void {
+    this.isAttached = isAttached;
+    if (this.list) this.list.options.scrollEndThreshold = this.threshold; // at once, not at the next render
+  }
 
   /** Starts to follow the end. Returns a function that stops it. */
-  observe(element: HTMLElement, inside: Element, list: List): () => void {
+  observe(element: HTMLElement, inside: HTMLElement, list: List): () => void {
+    this.list = list;
     let last = { top: element.scrollTop, height: element.scrollHeight };
     let frame = 0;
     const follow = () => {
@@ -41,7 +54,10 @@ class EndAnchor {
     const onScroll = () => {
       const now = { top: element.scrollTop, height: element.scrollHeight };
       const isOwn = performance.now() - this.scrolledAt < OWN_SCROLL_MS || now.height < last.height;
-      if (fromEnd(element) <= TOLERANCE) this.isAttached = true;
+      const bottom = now.top + element.clientHeight;
+      const isPastContent = bottom > Number.parseFloat(inside.style.height) + TOLERANCE;
+      if (inside.style.minHeight) inside.style.minHeight = isPastContent ? `${bottom}px` : "";
+      if (fromEnd(element) <= TOLERANCE && !isPastContent) this.attach(true);
       else if (now.top < last.top && !isOwn) this.release();
       last = now;
       follow();
@@ -56,11 +72,13 @@ class EndAnchor {
     element.addEventListener("wheel", ({ deltaY }) => deltaY < 0 && this.release(), options);
     element.addEventListener("touchmove", this.release, options);
     element.addEventListener("keydown", ({ key }) => KEYS_UP.has(key) && this.release(), options);
-    // The list must not move away from what the user expands.
-    element.addEventListener("click", ({ target }) => isToggle(target) && this.release(), {
-      ...options,
-      capture: true,
-    });
+    // What the user expands or collapses stays where it is, also if there is too little below it to fill the window.
+    const onClick = ({ target }: Event) => {
+      if (!isToggle(target)) return;
+      this.release();
+      inside.style.minHeight = `${element.scrollTop + element.clientHeight}px`;
+    };
+    element.addEventListener("click", onClick, { ...options, capture: true });
     // The list must not move under a pressed pointer. A press on the element itself is on its scroll bar.
     const press = ({ target }: PointerEvent) => {
       cancelAnimationFrame(frame);
@@ -87,12 +105,14 @@ const isToggle = (target: EventTarget | null): boolean =>
 const fromEnd = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number =>
   scrollHeight - scrollTop - clientHeight;
 
-export const useEndAnchor = (opensAtEnd: boolean): EndAnchor => useState(() => new EndAnchor(opensAtEnd))[0];
+/** `distance`: pixels from the end within which an attached list moves with what grows. */
+export const useEndAnchor = (opensAtEnd: boolean, distance: number): EndAnchor =>
+  useState(() => new EndAnchor(opensAtEnd, distance))[0];
 
 export function useStickToEnd(end: EndAnchor, list: List, scroller: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = scroller.current;
     const inside = element?.firstElementChild;
-    return element && inside ? end.observe(element, inside, list) : undefined;
+    return element && inside instanceof HTMLElement ? end.observe(element, inside, list) : undefined;
   }, [end, list, scroller]);
 }
