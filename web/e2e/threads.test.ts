@@ -306,6 +306,8 @@ describe("the sessions of agents on this machine", () => {
     expect(bars[0]).toMatch(/^Reading sessions: \d of \d files?$/);
 
     await row(page, /Bake loaf 7/).click();
+    await page.getByText("Word 0 of a long night.").waitFor();
+    await page.keyboard.press("End");
     await page.getByText("Loaf 7 is in the oven.").waitFor();
     const more = sessionLines(idOf(7), ["Is it done?", "It is golden."], 2 + 2 * TURNS);
     appendFileSync(join(folder, `${idOf(7)}.jsonl`), more);

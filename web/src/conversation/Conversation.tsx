@@ -94,7 +94,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
   const isWaiting = canWrite && waitsForUser(newest, last, live);
   const showWaiting = () => focusPendingCall() || (newest && list.current?.show(newest.id));
   const clientCallActions = useClientCallActions(newest, last, { ...live, ...replies });
-  const [storedContext, liveContext] = useRenderContexts({
+  const contexts = useRenderContexts({
     threadId,
     cache,
     respondToApproval: replies.respondToApproval,
@@ -185,9 +185,8 @@ export function Conversation({ threadId, message, part, query }: Props) {
                     />
                   )
                 }
-                context={storedContext}
+                contexts={contexts}
                 liveId={live.streamingId}
-                liveContext={liveContext}
                 control={list}
               />
             ) : (

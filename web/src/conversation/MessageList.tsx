@@ -12,7 +12,6 @@ import {
   useSyncExternalStore,
 } from "react";
 import type { Outline } from "../api/messages";
-import type { RenderContext } from "../context/renderContext";
 import type { Message } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { Failure } from "../ui/States";
@@ -21,8 +20,9 @@ import type { MessageCache } from "./cache";
 import type { Actions } from "./MessageActions";
 import styles from "./MessageList.module.css";
 import { MessageRow } from "./MessageRow";
-import { type Row, step } from "./rows";
+import { isQuestion, type Row, step } from "./rows";
 import { useDeferredRows } from "./useDeferredRows";
+import type { RenderContexts } from "./useRenderContexts";
 import { type ListTarget, SCROLL_MARGIN, useScrollTarget } from "./useScrollTarget";
 
 /** The methods of the list that other components call. */
@@ -56,10 +56,9 @@ interface Props {
   readonly actions: Actions;
   readonly editing: string | null;
   readonly editor: ReactNode;
-  readonly context: RenderContext;
-  /** The message that is streaming, and its context. */
+  readonly contexts: RenderContexts;
+  /** The message that is streaming. */
   readonly liveId: string | null;
-  readonly liveContext: RenderContext;
   readonly control: Ref<ListControl>;
 }
 
@@ -106,6 +105,13 @@ export function MessageList(props: Props) {
   const to = items.at(-1)?.index ?? 0;
   useLoadVisible(cache, outline, from, to, list.isScrolling);
 
+  const activeFrom = useMemo(
+    () => (outline.running ? rows.findLastIndex(isQuestion) : rows.length),
+    [outline.running, rows],
+  );
+  const contextOf = (index: number): keyof RenderContexts =>
+    rows[index]?.id === props.liveId ? "live" : index > activeFrom ? "active" : "stored";
+
   const ready = items.flatMap(({ index }) => {
     const id = rows[index]?.id;
     return id !== undefined && !live.has(id) && cache.get(id) ? [id] : [];
@@ -151,7 +157,7 @@ export function MessageList(props: Props) {
               <MessageRow
                 key={row.id}
                 message={live.get(row.id) ?? (deferred.has(row.id) ? undefined : cache.get(row.id))}
-                context={row.id === props.liveId ? props.liveContext : props.context}
+                context={props.contexts[contextOf(item.index)]}
                 id={row.id}
                 index={item.index}
                 start={item.start}

@@ -1,10 +1,13 @@
 /** The rows of a conversation: the stored messages, and the live messages that replace or follow them. */
 import type { Outline, OutlineRow } from "../api/messages";
 import { type LiveState, storedBefore } from "../chat/live";
+import type { Message } from "../partita.gen";
 
 export interface Row {
   readonly id: string;
   readonly role: OutlineRow["role"];
+  readonly type: OutlineRow["type"];
+  readonly internal: boolean;
   /** The estimated height in pixels, before the row has been measured. */
   readonly estimate: number;
 }
@@ -25,17 +28,29 @@ const LIVE_ROW_HEIGHT = 96;
 /** All rows in order. `after` is the id of the stored message that the live ones follow. */
 export function rowsOf(
   outline: Outline | undefined,
-  live: readonly { readonly id: string; readonly role: OutlineRow["role"] }[],
+  live: readonly (Pick<Message, "id" | "role"> & { readonly type?: Message["type"] })[],
   after: LiveState["after"],
 ): readonly Row[] {
   const stored = outline?.rows ?? [];
   const kept = live.length ? storedBefore(stored, after) : stored;
-  const rows: Row[] = kept.map((row) => ({ id: row.id, role: row.role, estimate: estimate(row) }));
+  const rows: Row[] = kept.map((row) => ({
+    id: row.id,
+    role: row.role,
+    type: row.type,
+    internal: row.internal,
+    estimate: estimate(row),
+  }));
   if (!live.length) return rows;
   const known = new Set(rows.map((row) => row.id));
-  for (const { id, role } of live) if (!known.has(id)) rows.push({ id, role, estimate: LIVE_ROW_HEIGHT });
+  for (const { id, role, type } of live)
+    if (!known.has(id))
+      rows.push({ id, role, type: type ?? "text", internal: false, estimate: LIVE_ROW_HEIGHT });
   return rows;
 }
+
+/** Whether a row is a prompt of the user: the start of a turn. */
+export const isQuestion = ({ role, type, internal }: Row): boolean =>
+  role === "user" && type !== "event" && !internal;
 
 /** The next row in a direction that matches; `from` if there is none. */
 export function step(

@@ -2,6 +2,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getOutline, type Outline } from "../api/messages";
 
+/** Milliseconds between two reloads while an agent is at work. */
+const RUNNING_RELOAD = 30_000;
+
 interface OutlineState {
   readonly outline: Outline | undefined;
   readonly error: unknown;
@@ -16,6 +19,8 @@ export function useOutline(threadId: string, branch: string | null, internal: bo
     queryFn: ({ signal }) => getOutline(threadId, branch, internal, signal),
     placeholderData: keepPreviousData,
     staleTime: 0,
+    // An agent that runs elsewhere may end without a change that the feed reports.
+    refetchInterval: ({ state }) => (state.data?.running ? RUNNING_RELOAD : false),
     gcTime: 0, // an outline can have tens of thousands of rows: do not cache it after the view closes
     structuralSharing: false,
   });

@@ -17,8 +17,16 @@ interface Options
   readonly part: string | null;
 }
 
-/** The context of stored messages and that of the message that is streaming. */
-export function useRenderContexts(options: Options): readonly [RenderContext, RenderContext] {
+/** The contexts of the messages of a conversation. */
+export interface RenderContexts {
+  readonly stored: RenderContext;
+  /** Of stored messages whose agent is still working. */
+  readonly active: RenderContext;
+  /** Of the message that is streaming. */
+  readonly live: RenderContext;
+}
+
+export function useRenderContexts(options: Options): RenderContexts {
   const {
     threadId,
     cache,
@@ -44,6 +52,6 @@ export function useRenderContexts(options: Options): readonly [RenderContext, Re
       folder,
       target: message === null ? undefined : { messageId: message, path: part ?? "" },
     };
-    return [stored, { ...stored, live: true }] as const;
+    return { stored, active: { ...stored, active: true }, live: { ...stored, live: true } };
   }, [server, cache, respondToApproval, clientCallActions, endActions, showRaw, folder, message, part]);
 }
