@@ -7,7 +7,17 @@ import { Empty, Failure, Loading } from "../ui/States";
 import { Toasts } from "../ui/Toasts";
 import { Guard } from "./Guard";
 import { Shell } from "./Shell";
-import { Analytics, Compare, Conversation, Convert, Home, NewChat, Replay, Settings } from "./views";
+import {
+  Analytics,
+  Compare,
+  Conversation,
+  Convert,
+  Home,
+  NewChat,
+  preloadView,
+  Replay,
+  Settings,
+} from "./views";
 
 export function App() {
   const place = usePlace();
@@ -36,6 +46,8 @@ export function App() {
   );
 }
 
+const prepareSession = () => preloadView("t");
+
 function View({ place }: { place: Place }) {
   const [first, id] = place.path;
   switch (first) {
@@ -53,7 +65,7 @@ function View({ place }: { place: Place }) {
         />
       ) : null;
     case "new":
-      return <NewChat />;
+      return <NewChat prepare={prepareSession} />;
     case "run":
       return id ? <Replay key={id} runId={id} at={place.query.get("at")} /> : null;
     case "compare":

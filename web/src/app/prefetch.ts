@@ -5,7 +5,7 @@ import { preloadView } from "./views";
 
 const { path, query } = parsePlace(location.hash);
 const [first, threadId] = path;
-preloadView(first);
+void preloadView(first);
 if (first === "t" && threadId) prefetchThread(threadId, !query.has("m")).catch(() => undefined);
 // The view that is opened most often after the first one.
-if (first !== "t") window.addEventListener("load", () => setTimeout(() => preloadView("t"), 500));
+if (first !== "t") window.addEventListener("load", () => setTimeout(() => void preloadView("t"), 500));

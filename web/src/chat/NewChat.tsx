@@ -26,8 +26,13 @@ const SUGGESTIONS: Readonly<Record<string, readonly (readonly [string, string])[
 
 const MAX_TITLE_LENGTH = 80;
 
+interface Props {
+  /** Loads the view of a session: its composer takes over while the user types on. */
+  readonly prepare: () => Promise<void>;
+}
+
 /** The start of a new chat: agents, example questions and the composer. */
-export function NewChat() {
+export function NewChat({ prepare }: Props) {
   const queries = useQueryClient();
   const { data: agents, error, refetch } = useAgents();
   const [chosen, setChosen] = useState<string>();
@@ -35,7 +40,7 @@ export function NewChat() {
   if (!agents) return <Loading />;
   const agent = agents.find((one) => one.name === chosen) ?? agents.find(isAvailable);
   const start = async (message: OutgoingMessage) => {
-    const thread = await createThread(titleOf(message), agent?.name);
+    const [thread] = await Promise.all([createThread(titleOf(message), agent?.name), prepare()]);
     queries.setQueryData(["thread", thread.id], thread); // its composer is there at once
     setComposerStart(thread.id, { message: { ...message, agent: agent?.name } });
     go(toThread(thread.id));

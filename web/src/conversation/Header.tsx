@@ -20,6 +20,7 @@ interface Props {
 export function Header({ thread, count, models, usage, busy, items }: Props) {
   const about = [thread?.project && shortPath(thread.project), thread?.agent, ...models.slice(0, 3)];
   const origin = originOf(thread);
+  const title = thread && visible(thread.title || "Untitled session");
   const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
   return (
     <header className={styles.header}>
@@ -32,15 +33,15 @@ export function Header({ thread, count, models, usage, busy, items }: Props) {
         <ArrowLeft size={17} />
       </a>
       <div className={styles.text}>
-        <h1 title={thread?.title}>{thread ? visible(thread.title || "Untitled thread") : "…"}</h1>
+        <h1 title={title}>{title ?? "…"}</h1>
         <p className={styles.about}>
           {about.filter(Boolean).map((one) => (
-            <span key={one} className={styles.fact} title={one}>
+            <span key={one} className={styles.fact} title={visible(one ?? "")}>
               {visible(one ?? "")}
             </span>
           ))}
           {origin && (
-            <a className={styles.fact} href={origin} title="The thread this one was forked from">
+            <a className={styles.fact} href={origin} title="The session this one was forked from">
               forked
             </a>
           )}
