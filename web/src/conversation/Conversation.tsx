@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import type { Outline } from "../api/messages";
 import { getThread } from "../api/threads";
 import { isImported } from "../chat/agentChoice";
@@ -178,7 +179,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
                       message={edited}
                       live={live}
                       onClose={(isSent) => {
-                        setEditing(null);
+                        flushSync(() => setEditing(null)); // no key is lost between the field and what follows it
                         if (isSent) composer.current?.focus();
                         else focusInMessage(edited.id, "[data-action=edit]");
                       }}

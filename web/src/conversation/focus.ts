@@ -16,12 +16,10 @@ const firstField = (form: HTMLFormElement): HTMLElement | null =>
   form.querySelector<HTMLElement>("[type=submit]:not(:disabled)") ??
   form.querySelector<HTMLElement>("input:not(:disabled)");
 
-/** Focuses an element of a message as soon as it has rendered; else the message. */
+/** Focuses an element of a message, at once or as soon as it has rendered; else the message. */
 export function focusInMessage(messageId: string, selector: string, tries = 30): void {
-  requestAnimationFrame(() => {
-    const row = document.querySelector<HTMLElement>(`[data-message="${CSS.escape(messageId)}"]`);
-    const element = row?.querySelector<HTMLElement>(selector) ?? (tries > 0 ? null : row);
-    if (element) element.focus({ preventScroll: true });
-    else if (tries > 0) focusInMessage(messageId, selector, tries - 1);
-  });
+  const row = document.querySelector<HTMLElement>(`[data-message="${CSS.escape(messageId)}"]`);
+  const element = row?.querySelector<HTMLElement>(selector) ?? (tries > 0 ? null : row);
+  if (element) element.focus({ preventScroll: true });
+  else if (tries > 0) requestAnimationFrame(() => focusInMessage(messageId, selector, tries - 1));
 }
