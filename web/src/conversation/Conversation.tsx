@@ -26,15 +26,19 @@ import { Header } from "./Header";
 import { type ListControl, MessageList } from "./MessageList";
 import { RawPanel } from "./RawPanel";
 import { rowsOf } from "./rows";
+import { SessionOutline } from "./SessionOutline";
 import { Usage } from "./Usage";
 import { useActions } from "./useActions";
 import { useEndActions } from "./useEndActions";
 import { useKeys } from "./useKeys";
 import { useMenu } from "./useMenu";
 import { useOutline } from "./useOutline";
+import { useOutlinePane } from "./useOutlinePane";
+import { useOverview } from "./useOverview";
 import { useRenderContexts } from "./useRenderContexts";
 import { TAIL_LENGTH, useTail } from "./useTail";
 import { useThreadUpdates } from "./useThreadUpdates";
+import { useTurns } from "./useTurns";
 
 const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
 
@@ -72,6 +76,8 @@ export function Conversation({ threadId, message, part, query }: Props) {
     queryFn: () => getThread(threadId),
   });
   const { outline, error, isStale, reload } = useOutline(threadId, branch, internal);
+  const pane = useOutlinePane(outline);
+  const turns = useTurns(outline, useOverview(threadId, branch, outline));
   const { agent, last, choose, refresh: refetchAgents } = useThreadAgent(threadId, thread);
   const refresh = useCallback(async () => {
     const [found] = await Promise.all([reload(), refetch(), refetchAgents()]);
@@ -111,6 +117,11 @@ export function Conversation({ threadId, message, part, query }: Props) {
     [message, part, query],
   );
   const frame = useRef<HTMLDivElement>(null);
+  const showPlace = (place: Place, words: string | null = null) => {
+    go(toThread(threadId, place.messageId, place.part, words), { replace: true });
+    setSelected(place.messageId);
+    list.current?.show(place.messageId, place.part, words === null);
+  };
   const find = useFind({
     threadId,
     rows,
@@ -120,11 +131,8 @@ export function Conversation({ threadId, message, part, query }: Props) {
     ),
     top: useCallback(() => list.current?.top() ?? null, []),
     onShow: (place: Place | null, words: string | null) => {
-      const at = place ?? { messageId: message, part };
-      go(toThread(threadId, at.messageId, at.part, words), { replace: true });
-      if (!place) return;
-      setSelected(place.messageId);
-      list.current?.show(place.messageId, place.part, false);
+      if (place) showPlace(place, words);
+      else go(toThread(threadId, message, part, words), { replace: true });
     },
   });
   useMarks({ frame, parts: find.parts, current: find.current, fallback: find.words });
@@ -156,59 +164,75 @@ export function Conversation({ threadId, message, part, query }: Props) {
           usage={outline?.usage}
           busy={live.busy}
           items={items}
+          pane={pane}
         />
         {branch !== null && <BranchNote onActivate={() => actions.chooseBranch(branch)} />}
         {find.isOpen && <FindBar find={find} />}
-        <div ref={frame} className={styles.messages}>
-          {outline && thread ? (
-            rows.length ? (
-              <MessageList
-                rows={rows}
-                outline={outline}
-                cache={cache}
-                live={liveById}
-                target={target}
-                opensAtEnd={canWrite || outline.running}
-                selected={selected}
-                onSelect={setSelected}
-                actions={actions}
-                editing={editing}
-                editor={
-                  edited?.role === "user" && (
-                    <EditMessage
-                      message={edited}
-                      live={live}
-                      onClose={(isSent) => {
-                        flushSync(() => setEditing(null)); // no key is lost between the field and what follows it
-                        if (isSent) composer.current?.focus();
-                        else focusInMessage(edited.id, "[data-action=edit]");
-                      }}
-                    />
-                  )
-                }
-                contexts={contexts}
-                liveId={live.streamingId}
-                control={list}
+        <div className={styles.body}>
+          <div className={styles.column}>
+            <div ref={frame} className={styles.messages}>
+              {outline && thread ? (
+                rows.length ? (
+                  <MessageList
+                    rows={rows}
+                    outline={outline}
+                    cache={cache}
+                    live={liveById}
+                    target={target}
+                    opensAtEnd={canWrite || outline.running}
+                    selected={selected}
+                    onSelect={setSelected}
+                    actions={actions}
+                    editing={editing}
+                    editor={
+                      edited?.role === "user" && (
+                        <EditMessage
+                          message={edited}
+                          live={live}
+                          onClose={(isSent) => {
+                            flushSync(() => setEditing(null)); // no key is lost between the field and what follows it
+                            if (isSent) composer.current?.focus();
+                            else focusInMessage(edited.id, "[data-action=edit]");
+                          }}
+                        />
+                      )
+                    }
+                    contexts={contexts}
+                    liveId={live.streamingId}
+                    control={list}
+                  />
+                ) : (
+                  <Empty title="No messages yet" />
+                )
+              ) : error ? (
+                <Failure error={error} retry={() => void refresh()} />
+              ) : (
+                <Loading />
+              )}
+            </div>
+            {thread && (
+              <Composer
+                live={live}
+                thread={thread}
+                agent={agent}
+                onChoose={choose}
+                control={composer}
+                onShowWaiting={isWaiting ? showWaiting : undefined}
               />
-            ) : (
-              <Empty title="No messages yet" />
-            )
-          ) : error ? (
-            <Failure error={error} retry={() => void refresh()} />
-          ) : (
-            <Loading />
+            )}
+          </div>
+          {pane.isOpen && outline && (
+            <SessionOutline
+              pane={pane}
+              turns={turns}
+              frame={frame}
+              list={list}
+              selected={selected}
+              folder={thread?.project}
+              onShow={(messageId, part) => showPlace({ messageId, part })}
+            />
           )}
         </div>
-        {thread && (
-          <Composer
-            live={live}
-            thread={thread}
-            agent={agent}
-            onChoose={choose}
-            control={composer}
-            onShowWaiting={isWaiting ? showWaiting : undefined}
-          />
-        )}
         {raw !== null && (
           <RawPanel
             key={raw}

@@ -1,11 +1,13 @@
-import { ArrowLeft } from "lucide-react";
+import { ArrowLeft, TableOfContents } from "lucide-react";
 import type { UsageTotals } from "../api/messages";
 import type { Thread } from "../partita.gen";
+import { IconButton } from "../ui/Button";
 import { compact, money, plural } from "../ui/format";
 import { MenuButton, type MenuItem } from "../ui/Menu";
 import { href } from "../ui/routing";
 import { visible } from "../ui/sanitize";
 import styles from "./Header.module.css";
+import type { OutlinePane } from "./useOutlinePane";
 
 interface Props {
   readonly thread: Thread | undefined;
@@ -14,10 +16,11 @@ interface Props {
   readonly usage: UsageTotals | undefined;
   readonly busy: boolean;
   readonly items: readonly MenuItem[];
+  readonly pane: OutlinePane;
 }
 
 /** The title of a session, its project, agent, models, length and cost. */
-export function Header({ thread, count, models, usage, busy, items }: Props) {
+export function Header({ thread, count, models, usage, busy, items, pane }: Props) {
   const about = [thread?.project && shortPath(thread.project), thread?.agent, ...models.slice(0, 3)];
   const origin = originOf(thread);
   const title = thread && visible(thread.title || "Untitled session");
@@ -51,6 +54,9 @@ export function Header({ thread, count, models, usage, busy, items }: Props) {
           {busy && <span className={styles.busy}>running</span>}
         </p>
       </div>
+      <IconButton label="Outline" pressed={pane.isOpen} onClick={pane.toggle} data-outline-toggle>
+        <TableOfContents size={16} />
+      </IconButton>
       <MenuButton label="More" items={items} />
     </header>
   );

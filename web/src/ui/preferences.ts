@@ -17,6 +17,8 @@ export interface Preferences {
   /** The width of the list of sessions in pixels. */
   readonly sidebar: number;
   readonly sidebarFolded: boolean;
+  /** The outline beside the messages. `auto`: open if the session has several questions. */
+  readonly outline: "auto" | "open" | "closed";
   /** Whether Home explains what to try first, until there are own sessions. */
   readonly welcome: boolean;
 }
@@ -30,6 +32,7 @@ const DEFAULTS: Preferences = {
   editor: "vscode://file/{path}:{line}:{column}",
   sidebar: 336,
   sidebarFolded: false,
+  outline: "auto",
   welcome: true,
 };
 

@@ -1,0 +1,192 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { violationsInBoth } from "./setup/axe";
+import { type Site, serve } from "./setup/site";
+
+const FILLER = "Wind, waves and gulls. ".repeat(60);
+
+const call = (id: string, name: string, input: object, more: object = {}) => ({
+  type: "tool-call",
+  id,
+  name,
+  state: "output-available",
+  input,
+  output: { type: "text", value: "ok" },
+  ...more,
+});
+const FAILED = { state: "output-error", errorText: "No oil left" };
+
+const edit = (id: string, path: string) =>
+  call(id, "Edit", { file_path: path, old_string: "dark", new_string: "bright\nlight" });
+const text = (value: string) => ({ type: "text", text: value });
+const message = (id: string, role: string, ...content: readonly object[]) => ({ id, role, content });
+
+const MESSAGES = [
+  message("q1", "user", text("Where is the lantern?")),
+  message("a1", "assistant", call("c1", "Bash", { command: "ls tower" }), text(FILLER)),
+  message("a2", "assistant", call("c2", "Bash", { command: "light it" }, FAILED), text(FILLER)),
+  message("q2", "user", text("Then clean the glass and light it again, please.")),
+  message("a3", "assistant", edit("c3", "/tower/glass.py"), text(FILLER)),
+  message(
+    "a4",
+    "assistant",
+    call(
+      "c4",
+      "Task",
+      { description: "Look for oil", prompt: "Look for oil in the cellar." },
+      { children: [message("s1", "assistant", edit("c5", "/cellar/oil.py"), text("Found some."))] },
+    ),
+    text(FILLER),
+  ),
+  message("q3", "user", text("Is it bright now?")),
+  message("a5", "assistant", call("c6", "Bash", { command: "look" }, FAILED), text(FILLER)),
+  message("a6", "assistant", text(`${FILLER} It is bright.`)),
+];
+const LONG = Array.from({ length: 1000 }, (_, turn) => [
+  message(`q${turn}`, "user", text(`Question ${turn}`)),
+  message(`r${turn}`, "assistant", edit(`e${turn}`, `/stairs/${turn}.py`), text(FILLER)),
+]).flat();
+
+const WIDE = { viewport: { width: 1440, height: 900 } };
+const tree = (page: Page) => page.getByRole("tree", { name: "Outline" });
+const lines = (page: Page) => tree(page).getByRole("treeitem");
+const toggle = (page: Page) => page.getByRole("button", { name: "Outline", exact: true });
+const row = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
+const chip = (page: Page, name: RegExp) =>
+  page.getByRole("group", { name: "Show in the outline" }).getByRole("button", { name });
+
+/** The text of the line of the current place. */
+const current = (page: Page) => tree(page).locator("[aria-current]").innerText();
+
+/** Whether an element is in the visible part of the messages. */
+const isSeen = (page: Page, selector: string) =>
+  page.evaluate((which) => {
+    const area = document.querySelector("section[aria-label=Messages]")?.getBoundingClientRect();
+    const box = document.querySelector(which)?.getBoundingClientRect();
+    return area !== undefined && box !== undefined && box.top < area.bottom - 20 && box.bottom > area.top + 4;
+  }, selector);
+
+describe("the outline of a session", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve();
+    await site.seed([
+      { thread: { id: "t", title: "At the tower", project: "/tower" }, messages: MESSAGES },
+      { thread: { id: "short", title: "One question" }, messages: MESSAGES.slice(0, 3) },
+      { thread: { id: "long", title: "All the stairs" }, messages: LONG },
+    ]);
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("lists the turns and what happened in them, and goes to each place", async () => {
+    const page = await site.open("#/t/t?m=q1", WIDE);
+    await lines(page).first().waitFor();
+    expect(await lines(page).filter({ hasText: "Where is the lantern?" }).getAttribute("aria-expanded")).toBe(
+      "true",
+    );
+    expect((await lines(page).allInnerTexts()).map((one) => one.split("\n").join(" "))).toEqual([
+      expect.stringContaining("Where is the lantern?"),
+      expect.stringContaining("light it"),
+      expect.stringContaining("Then clean the glass"),
+      expect.stringMatching(/glass\.py \+2 −1/),
+      expect.stringContaining("Look for oil"),
+      expect.stringMatching(/oil\.py \/cellar \+2 −1/),
+      expect.stringContaining("Is it bright now?"),
+      expect.stringContaining("look"),
+    ]);
+    await expect.poll(() => current(page)).toContain("Where is the lantern?");
+    await lines(page).filter({ hasText: "oil.py" }).click();
+    await expect.poll(() => isSeen(page, '[id="part-a4-0.children.0.0"]')).toBe(true);
+    expect(page.url()).toContain("m=a4&p=0.children.0.0");
+    await lines(page).filter({ hasText: "Is it bright now?" }).click();
+    await expect.poll(() => isSeen(page, '[data-message="q3"]')).toBe(true);
+    await expect.poll(() => current(page)).toContain("Is it bright now?");
+    expect(await violationsInBoth(page)).toEqual([]);
+  });
+
+  it("marks the place at the top while the messages scroll", async () => {
+    const page = await site.open("#/t/long?m=q0", WIDE);
+    await lines(page).filter({ hasText: "Question 0" }).waitFor();
+    await expect.poll(() => current(page)).toContain("Question 0");
+    await page.mouse.move(700, 500);
+    await page.mouse.wheel(0, 200_000);
+    await expect.poll(() => current(page)).not.toContain("Question 0\n");
+    await expect.poll(() => tree(page).locator("[aria-current]").isVisible()).toBe(true);
+    const box = await tree(page).locator("[aria-current]").boundingBox();
+    expect(box?.y).toBeLessThan(900);
+    expect(await lines(page).count()).toBeLessThan(60);
+  });
+
+  it("filters by kind", async () => {
+    const page = await site.open("#/t/t?m=q1", WIDE);
+    await chip(page, /^Errors ?2$/).click();
+    expect(await lines(page).count()).toBe(4);
+    await chip(page, /^Edits ?2$/).click();
+    await lines(page).filter({ hasText: "glass.py" }).waitFor();
+    expect(await lines(page).count()).toBe(3);
+    await chip(page, /^Sub-agents ?1$/).click();
+    await lines(page).filter({ hasText: "Look for oil" }).waitFor();
+    await chip(page, /^Questions ?3$/).click();
+    await expect.poll(() => lines(page).count()).toBe(3);
+  });
+
+  it("is used with the keyboard", async () => {
+    const page = await site.open("#/t/t?m=q1", WIDE);
+    await lines(page).first().focus();
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => lines(page).count()).toBe(7);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowLeft");
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await expect.poll(focused).toContain("Then clean the glass");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("End");
+    await expect.poll(focused).toContain("look");
+    expect(await tree(page).locator("[tabindex='0']").count()).toBe(1);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => isSeen(page, '[id="part-a5-0"]')).toBe(true);
+  });
+
+  it("is remembered, and closed at first in a short session", async () => {
+    const page = await site.open("#/t/short", WIDE);
+    await row(page, "a2").waitFor();
+    expect(await tree(page).count()).toBe(0);
+    await toggle(page).click();
+    await tree(page).waitFor();
+    await page.reload();
+    await tree(page).waitFor();
+    await page.getByRole("button", { name: "Close the outline" }).click();
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Outline");
+    await page.goto(`${site.address}/#/t/t`);
+    await row(page, "a6").waitFor();
+    expect(await tree(page).count()).toBe(0);
+  });
+
+  it.each([1024, 390])("lies over the messages at %i pixels, and closes when it is left", async (width) => {
+    const page = await site.open("#/t/t?m=q1", { viewport: { width, height: 844 } });
+    await row(page, "q1").waitFor();
+    expect(await tree(page).count()).toBe(0);
+    await toggle(page).click();
+    await lines(page).first().waitFor();
+    expect(await violationsInBoth(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    expect(await tree(page).count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Outline");
+    await toggle(page).click();
+    await lines(page).first().waitFor();
+    await row(page, "q1").click({ position: { x: 5, y: 5 }, force: true });
+    await expect.poll(() => tree(page).count()).toBe(0);
+    await toggle(page).click();
+    await lines(page).filter({ hasText: "Is it bright now?" }).click();
+    await expect.poll(() => isSeen(page, '[data-message="q3"]')).toBe(true);
+    expect(await tree(page).count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.closest("[data-message]") !== null)).toBe(true);
+  });
+});
