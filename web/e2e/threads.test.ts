@@ -46,9 +46,9 @@ const SEEDS: readonly Seed[] = [
 ];
 
 const row = (page: Page, name: string | RegExp) =>
-  page.getByRole("list", { name: "Threads" }).getByRole("link", { name });
+  page.getByRole("list", { name: "Sessions" }).getByRole("link", { name });
 const names = (page: Page) =>
-  page.getByRole("list", { name: "Threads" }).locator("a > span:first-child bdi").allTextContents();
+  page.getByRole("list", { name: "Sessions" }).locator("[data-name]").allTextContents();
 
 describe("the list of threads", () => {
   let site: Site;
@@ -63,7 +63,7 @@ describe("the list of threads", () => {
 
   it("explains how to import sessions, and shows new sessions", async () => {
     const page = await site.open();
-    await page.getByText("No threads yet").waitFor();
+    await page.getByText("No sessions to list yet").waitFor();
     await page.getByText("partita import").waitFor();
     await site.seed(SEEDS);
     await row(page, /Fog/).waitFor();
@@ -139,7 +139,7 @@ describe("the list of threads", () => {
     await row(page, /Fog/).waitFor();
     expect((await names(page)).sort()).toEqual(["Fog 🌫️ signals", "Mend the boat"]);
     await page.goto(`${site.address}/#/?until=2020-01-01`);
-    await page.getByText("No matching threads").waitFor();
+    await page.getByText("No sessions match").waitFor();
     await page.getByRole("button", { name: "Clear filters" }).click();
     await row(page, /Towers/).waitFor();
   });
@@ -209,10 +209,10 @@ describe("the list of threads", () => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ id: "story", messages: [message] }),
     });
-    await row(page, /live/).waitFor();
+    await row(page, /Running/).waitFor();
     await site.api("POST", "api/chat/story/stop", {});
     await (await going).text();
-    await row(page, /live/).waitFor({ state: "detached" });
+    await row(page, /Running/).waitFor({ state: "detached" });
     await site.api("DELETE", "api/threads/story");
   });
 
@@ -232,7 +232,7 @@ describe("the list of threads", () => {
     await python(SEED_MANY, `sqlite:///${site.folder}/store.db`, "2000");
     const page = await site.open();
     await row(page, /Log 0 /).waitFor();
-    const scroller = page.getByRole("list", { name: "Threads" }).locator("..");
+    const scroller = page.getByRole("list", { name: "Sessions" }).locator("..");
     await expect
       .poll(
         async () => {
@@ -242,7 +242,7 @@ describe("the list of threads", () => {
         { timeout: 20_000 },
       )
       .toBe(1);
-    expect(await page.getByRole("list", { name: "Threads" }).locator("li").count()).toBeLessThan(60);
+    expect(await page.getByRole("list", { name: "Sessions" }).locator("li").count()).toBeLessThan(60);
     // New threads are inserted above without moving the visible rows.
     await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
     await expect.poll(() => inTheMiddle(page)).toBeTruthy();
@@ -286,7 +286,7 @@ describe("the sessions of agents on this machine", () => {
 
   it("are imported while the page is open, and followed line by line", async () => {
     const page = await site.open();
-    await page.getByText("No threads yet").waitFor();
+    await page.getByText("No sessions to list yet").waitFor();
     await page.evaluate(() => {
       const bars: string[] = []; // the progress bar may disappear quickly
       Object.assign(window, { bars });
@@ -316,12 +316,12 @@ describe("the sessions of agents on this machine", () => {
 });
 
 const heightOf = (page: Page) =>
-  page.getByRole("list", { name: "Threads" }).evaluate((list) => list.getBoundingClientRect().height);
+  page.getByRole("list", { name: "Sessions" }).evaluate((list) => list.getBoundingClientRect().height);
 
 const inTheMiddle = (page: Page) =>
   page.evaluate(() => {
     const box = document
-      .querySelector("[data-threads] ul[aria-label=Threads]")
+      .querySelector("[data-threads] ul[aria-label=Sessions]")
       ?.parentElement?.getBoundingClientRect();
     if (!box) return "";
     return document.elementFromPoint(box.left + 60, box.top + box.height / 2)?.closest("a")?.dataset.thread;

@@ -12,6 +12,8 @@ export interface ThreadSummary {
   readonly models?: readonly string[];
   readonly errors?: number;
   readonly pinned?: boolean;
+  readonly tags?: readonly string[];
+  readonly note?: string | null;
   readonly runId?: string | null;
   readonly runStatus?: RunStatus | null;
   /** For the approval of a call. */

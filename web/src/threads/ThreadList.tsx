@@ -1,189 +1,230 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { Copy, Link, Pencil, Pin, PinOff, Trash2 } from "lucide-react";
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { copyThread, pinThread, renameThread, type ThreadSummary } from "../api/threads";
-import { copyWithToast } from "../ui/clipboard";
+import { type KeyboardEvent, type MouseEvent, useCallback, useEffect, useRef, useState } from "react";
+import type { ThreadSummary } from "../api/threads";
 import { useCommands } from "../ui/commands";
 import { Menu } from "../ui/Menu";
-import { go, href, toThread } from "../ui/routing";
-import { toastError } from "../ui/Toasts";
 import { useNow } from "../ui/useNow";
-import { deleteWithUndo } from "./deletions";
 import { nameOf } from "./rows";
+import { SelectionBar } from "./SelectionBar";
+import type { Sort } from "./sorts";
 import styles from "./ThreadList.module.css";
 import { ThreadRow } from "./ThreadRow";
+import { type ListActions, rowMenu, useRowActions } from "./useRowActions";
+import { useSelection } from "./useSelection";
+import { useSteps } from "./useSteps";
+import { useVirtualRows } from "./useVirtualRows";
 
-interface Props {
+interface Props extends ListActions {
   readonly rows: readonly ThreadSummary[];
+  /** Identifies the filters and the order of the rows. */
+  readonly rowsKey: string;
+  readonly sort: Sort | undefined;
   readonly current?: string;
   /** The number of threads; -1 if unknown. */
   readonly total: number;
   readonly hasMore: boolean;
   readonly onMore: () => void;
-  readonly onChange: (ids: ReadonlySet<string>, how: (row: ThreadSummary) => ThreadSummary) => void;
-  readonly onRefresh: (ids: readonly string[]) => Promise<void>;
+  readonly headingLevel: 2 | 3;
 }
 
-const HEIGHT = 56;
 /** Rows before the end at which the next page is loaded. */
 const LOAD_AHEAD = 20;
+/** The number of rows that a page key moves by. */
+const PAGE = 8;
 
-/** A virtual list of threads. Changes above the visible rows do not move them. */
-export function ThreadList({ rows, current, total, hasMore, onMore, onChange, onRefresh }: Props) {
+/** A virtual list of sessions in groups. One row is reached by the Tab key, the others by the arrow keys. */
+export function ThreadList(props: Props) {
+  const { rows, rowsKey, sort, current, total, hasMore, onMore } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string | null>(null);
   const [renaming, setRenaming] = useState<string | null>(null);
-  const [menu, setMenu] = useState<{ readonly row: ThreadSummary; readonly anchor: HTMLElement } | null>(
-    null,
-  );
+  const [menu, setMenu] = useState<{ readonly id: string; readonly anchor: HTMLElement } | null>(null);
   const [isInside, setInside] = useState(false);
   const now = useNow();
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => HEIGHT,
-    overscan: 8,
-    getItemKey: useCallback((index: number) => rows[index]?.thread.id ?? index, [rows]),
-  });
-  useScrollAnchor(scroller, rows);
+  const focused = isInside ? active : null;
+  const list = useVirtualRows({ scroller, rows, rowsKey, sort, now, focused, current });
+  const { virtual, entries, indexes, sizes, sticky } = list;
+  const selection = useSelection(rows);
+  const actions = useRowActions(props, current);
 
   const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
+  const end = entries[items.at(-1)?.index ?? 0];
+  const last = end?.kind === "row" ? end.position : 0;
   useEffect(() => {
-    if (hasMore && last >= rows.length - LOAD_AHEAD) onMore();
+    if (hasMore && rows.length && last >= rows.length - LOAD_AHEAD) onMore();
   }, [hasMore, last, rows.length, onMore]);
 
   const focus = useCallback(
-    (index: number) => {
-      const id = rows[index]?.thread.id;
-      if (!id) return;
+    (id: string | undefined) => {
+      const index = id === undefined ? undefined : indexes.get(id);
+      if (id === undefined || index === undefined) return;
       setActive(id);
       virtual.scrollToIndex(index);
       focusRow(scroller.current, id);
     },
-    [rows, virtual],
+    [indexes, virtual],
   );
-  const step = (by: number) => {
-    const start = rows.findIndex((row) => row.thread.id === (active ?? current));
-    focus(start < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, start + by)));
-  };
-  const chosen = rows.find((row) => row.thread.id === active);
+  const at = rows.findIndex((row) => row.thread.id === (active ?? current));
+  const step = (by: number) =>
+    focus(rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by))]?.thread.id);
+  const byId = (id: string | null | undefined) => rows.find((row) => row.thread.id === id);
+  const chosen = byId(active);
 
-  const pin = (row: ThreadSummary) => {
-    const pinned = !row.pinned;
-    const { id } = row.thread;
-    onChange(new Set([id]), (was) => ({ ...was, pinned }));
-    pinThread(id, pinned)
-      .then(() => onRefresh([id]))
-      .catch((error: unknown) => {
-        onChange(new Set([id]), (was) => ({ ...was, pinned: !pinned }));
-        toastError(error);
-      });
-  };
   const rename = (row: ThreadSummary, title: string | null) => {
-    const { id } = row.thread;
     setRenaming(null);
-    focusRow(scroller.current, id);
-    if (title === null || title === (row.thread.title ?? "")) return;
-    onChange(new Set([id]), (was) => ({ ...was, thread: { ...was.thread, title } }));
-    renameThread(id, title)
-      .catch(toastError)
-      .finally(() => onRefresh([id]).catch(toastError));
+    focusRow(scroller.current, row.thread.id);
+    if (title !== null && title !== (row.thread.title ?? row.title ?? "")) actions.rename(row, title);
   };
-  const remove = (row: ThreadSummary) => {
-    const index = rows.indexOf(row);
-    focus(index + 1 < rows.length ? index + 1 : index - 1);
-    deleteWithUndo(row.thread.id, nameOf(row));
-    if (row.thread.id === current) go(href([]));
+  const remove = (removed: readonly ThreadSummary[]) => {
+    const isRemoved = (row: ThreadSummary) => removed.includes(row);
+    const first = rows.findIndex(isRemoved);
+    const next =
+      rows.slice(first).find((row) => !isRemoved(row)) ??
+      rows.slice(0, first).findLast((row) => !isRemoved(row));
+    focus(next?.thread.id);
+    selection.clear();
+    actions.remove(removed);
   };
-  const copyLink = (row: ThreadSummary) =>
-    void copyWithToast(new URL(toThread(row.thread.id), location.href).href, "Link copied");
-  const duplicate = (row: ThreadSummary) => {
-    copyThread(row.thread.id)
-      .then((copy) => {
-        go(toThread(copy.id));
-        return onRefresh([copy.id]);
-      })
-      .catch(toastError);
-  };
+  /** The selected rows if this is one of them, else only this one. */
+  const withSelected = (row: ThreadSummary) => (selection.has(row.thread.id) ? selection.rows : [row]);
 
-  useCommands([
-    { keys: "J", what: "Next session in the list", group: "Sessions", run: () => step(1) },
-    { keys: "K", what: "Previous session in the list", group: "Sessions", run: () => step(-1) },
-  ]);
+  useSteps({ ids: rows.map((row) => row.thread.id), current, focus, step, scroller });
   useCommands(
     [
-      { what: "Pin or unpin the session", group: "Sessions", run: () => chosen && pin(chosen) },
+      {
+        what: "Pin or unpin the session",
+        group: "Sessions",
+        run: () => chosen && actions.pin(withSelected(chosen)),
+      },
       {
         keys: "F2",
         what: "Rename the session",
         group: "Sessions",
         run: () => chosen && setRenaming(chosen.thread.id),
       },
-      { keys: "Delete", what: "Delete the session", group: "Sessions", run: () => chosen && remove(chosen) },
+      {
+        keys: "Delete",
+        what: "Delete the session",
+        group: "Sessions",
+        run: () => chosen && remove(withSelected(chosen)),
+      },
     ],
     isInside,
   );
+  const onClick = (event: MouseEvent, id: string) => {
+    if (event.shiftKey) selection.extend(id, active ?? current);
+    else if (event.ctrlKey || event.metaKey) selection.toggle(id);
+    else return;
+    event.preventDefault();
+    focus(id);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const target = event.target as HTMLElement;
+    const id = target.closest<HTMLElement>("[data-thread]")?.dataset.thread;
+    const by = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: PAGE,
+      PageUp: -PAGE,
+      Home: -rows.length,
+      End: rows.length,
+    }[event.key];
+    if ((event.ctrlKey || event.metaKey) && event.key === "a") selection.all();
+    else if (event.ctrlKey || event.metaKey || event.altKey) return;
+    else if (event.key === "Escape" && selection.rows.length) selection.clear();
+    else if (id === undefined) return;
+    else if (by !== undefined) {
+      const to = rows[Math.max(0, Math.min(rows.length - 1, at + by))];
+      if (event.shiftKey && to) selection.extend(to.thread.id, id);
+      step(by);
+    } else if (event.key === " ") selection.toggle(id);
+    else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey))
+      setMenu({ id, anchor: target });
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  const shown = items.map(({ index }) => entries[index]);
+  const isShown = (id: string | null | undefined) =>
+    shown.some((one) => one?.kind === "row" && one.key === id);
+  const tabStop = [active, current].find(isShown) ?? shown.find((one) => one?.kind === "row")?.key;
+  const opened = byId(menu?.id);
+  const Heading = props.headingLevel === 2 ? "h2" : "h3";
   return (
     <>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the shortcuts of the list are active while it has the focus */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys of the list are active while it has the focus */}
       <div
         ref={scroller}
         className={styles.scroller}
         onFocus={() => setInside(true)}
         onBlur={(event) => setInside(event.currentTarget.contains(event.relatedTarget))}
+        onKeyDown={onKeyDown}
       >
-        <ul className={styles.list} aria-label="Threads" style={{ height: virtual.getTotalSize() }}>
+        <ul className={styles.list} aria-label="Sessions" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
-            const row = rows[index];
-            if (!row) return null;
+            const entry = entries[index];
+            if (!entry) return null;
+            const place = { height: entry.size, transform: `translateY(${start}px)` };
+            if (entry.kind === "heading") {
+              const isSticky = index === sticky;
+              return (
+                <li
+                  key={entry.key}
+                  className={styles.heading}
+                  data-sticky={isSticky || undefined}
+                  style={isSticky ? { height: entry.size } : place}
+                >
+                  <Heading>{entry.label}</Heading>
+                </li>
+              );
+            }
+            const { row, position } = entry;
             const { id } = row.thread;
             return (
               <ThreadRow
                 key={id}
                 row={row}
                 now={now}
+                lines={sizes.lines(row)}
                 isCurrent={id === current}
                 isRenaming={id === renaming}
-                isLastPinned={row.pinned === true && rows[index + 1]?.pinned !== true}
-                position={index + 1}
+                isSelected={selection.has(id)}
+                isSelecting={selection.rows.length > 0}
+                isTabStop={id === tabStop}
+                position={position + 1}
                 size={total}
-                style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
+                style={place}
+                onClick={(event) => onClick(event, id)}
+                onSelect={(isRange) => (isRange ? selection.extend(id, current) : selection.toggle(id))}
                 onFocus={() => setActive(id)}
-                onMenu={(anchor) => setMenu((was) => (was?.row.thread.id === id ? null : { row, anchor }))}
+                onMenu={(anchor) => setMenu((was) => (was?.id === id ? null : { id, anchor }))}
                 onRename={(title) => rename(row, title)}
               />
             );
           })}
         </ul>
       </div>
-      {menu && (
+      {selection.rows.length > 0 && (
+        <SelectionBar
+          rows={selection.rows}
+          onPin={() => actions.pin(selection.rows)}
+          onDelete={() => remove(selection.rows)}
+          onClear={() => {
+            focus(tabStop);
+            selection.clear();
+          }}
+        />
+      )}
+      {menu && opened && (
         <Menu
-          label={`Actions for ${nameOf(menu.row)}`}
+          label={`Actions for ${nameOf(opened)}`}
           anchor={menu.anchor}
           onClose={() => setMenu(null)}
-          items={[
-            {
-              label: menu.row.pinned ? "Unpin" : "Pin",
-              icon: menu.row.pinned ? <PinOff size={14} /> : <Pin size={14} />,
-              run: () => pin(menu.row),
-            },
-            {
-              label: "Rename",
-              icon: <Pencil size={14} />,
-              count: "F2",
-              run: () => setRenaming(menu.row.thread.id),
-            },
-            { label: "Copy link", icon: <Link size={14} />, run: () => copyLink(menu.row) },
-            { label: "Duplicate", icon: <Copy size={14} />, run: () => duplicate(menu.row) },
-            {
-              label: "Delete",
-              icon: <Trash2 size={14} />,
-              count: "Del",
-              bad: true,
-              run: () => remove(menu.row),
-            },
-          ]}
+          items={rowMenu(opened, actions, {
+            onRename: () => setRenaming(menu.id),
+            onSelect: () => selection.toggle(menu.id),
+            onRemove: () => remove([opened]),
+          })}
         />
       )}
     </>
@@ -197,28 +238,4 @@ function focusRow(scroller: HTMLElement | null, id: string, tries = 10): void {
     if (link) link.focus({ preventScroll: true });
     else if (tries > 0) focusRow(scroller, id, tries - 1);
   });
-}
-
-/** Keeps the visible rows in place when rows above are added or removed. */
-function useScrollAnchor(
-  scroller: { readonly current: HTMLElement | null },
-  rows: readonly ThreadSummary[],
-): void {
-  const before = useRef(rows);
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    const was = before.current;
-    before.current = rows;
-    if (!element || was === rows || element.scrollTop < HEIGHT / 2) return;
-    const top = Math.floor(element.scrollTop / HEIGHT);
-    const places = new Map(rows.map((row, index) => [row.thread.id, index]));
-    for (let index = top; index < Math.min(was.length, top + 30); index++) {
-      const place = places.get(was[index]?.thread.id ?? "");
-      if (place === undefined) continue;
-      // A row that moved far has changed itself: the offset of the list is that of another row.
-      if (index !== place && Math.abs(index - place) > was.length / 2) continue;
-      element.scrollTop += (place - index) * HEIGHT;
-      return;
-    }
-  }, [scroller, rows]);
 }

@@ -1,150 +1,103 @@
-import { Ellipsis, Pin, TriangleAlert } from "lucide-react";
-import { type CSSProperties, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { Ellipsis } from "lucide-react";
+import type { CSSProperties, MouseEvent } from "react";
 import type { ThreadSummary } from "../api/threads";
+import { AgentMark } from "../ui/AgentMark";
 import { IconButton } from "../ui/Button";
-import { ago, moment, plural } from "../ui/format";
 import { toThread } from "../ui/routing";
 import { visible } from "../ui/sanitize";
-import { nameOf, shortProject } from "./rows";
+import { NameField } from "./NameField";
+import { RowFacts } from "./RowFacts";
+import { displayName, nameOf } from "./rows";
 import styles from "./ThreadRow.module.css";
 
 interface Props {
   readonly row: ThreadSummary;
   readonly now: number;
+  readonly lines: 1 | 2;
   readonly isCurrent: boolean;
   readonly isRenaming: boolean;
-  readonly isLastPinned: boolean;
+  readonly isSelected: boolean;
+  /** Whether the checkbox is shown without hovering. */
+  readonly isSelecting: boolean;
+  /** Whether the Tab key reaches this row. */
+  readonly isTabStop: boolean;
   readonly position: number;
   readonly size: number;
   readonly style: CSSProperties;
+  readonly onClick: (event: MouseEvent) => void;
+  readonly onSelect: (isRange: boolean) => void;
   readonly onMenu: (anchor: HTMLElement) => void;
   readonly onRename: (title: string | null) => void;
   readonly onFocus: () => void;
 }
 
-/** A thread in the list: name, project, agent, time of the last change and status. */
+/** A session in the list: agent, title, and what is known of it on one line. */
 export function ThreadRow(props: Props) {
-  const { row, isCurrent, isRenaming, isLastPinned, position, size, style, onMenu, onRename, onFocus } =
-    props;
-  const { thread } = row;
-  const names = [styles.row, isCurrent && styles.current, isLastPinned && styles.last]
-    .filter(Boolean)
-    .join(" ");
+  const { row, lines, isCurrent, isRenaming, isSelected, isSelecting, onRename } = props;
+  const { thread, tags = [] } = row;
+  const name = nameOf(row);
+  const hasName = Boolean(thread.title || row.title);
   return (
-    <li className={names} style={style} aria-posinset={position} aria-setsize={size} onFocus={onFocus}>
+    <li
+      className={styles.row}
+      style={props.style}
+      data-current={isCurrent || undefined}
+      data-selected={isSelected || undefined}
+      data-selecting={isSelecting || undefined}
+      aria-posinset={props.position}
+      aria-setsize={props.size}
+      onFocus={props.onFocus}
+    >
       {isRenaming ? (
-        <NameField name={thread.title ?? ""} onDone={onRename} />
+        <NameField name={thread.title ?? row.title ?? ""} onDone={onRename} />
       ) : (
         <a
           href={toThread(thread.id)}
           className={styles.link}
+          tabIndex={props.isTabStop ? 0 : -1}
           data-thread={thread.id}
           aria-current={isCurrent ? "page" : undefined}
+          onClick={props.onClick}
         >
-          <span className={styles.head}>
-            <bdi className={thread.title || row.title ? styles.name : styles.unnamed}>
-              {visible(nameOf(row))}
-            </bdi>
-            <Badge row={row} />
+          <span className={styles.mark}>
+            <AgentMark agent={thread.agent} size={22} />
           </span>
-          <Facts row={row} now={props.now} />
+          <span className={styles.body}>
+            <bdi className={hasName ? styles.name : styles.unnamed} data-lines={lines} data-name title={name}>
+              {displayName(row)}
+            </bdi>
+            <RowFacts row={row} now={props.now} />
+            {tags.length > 0 && (
+              <span className={styles.tags}>
+                <span className="visually-hidden">, tags: </span>
+                {tags.map((tag) => (
+                  <bdi key={tag} className={styles.tag}>
+                    {visible(tag)}
+                  </bdi>
+                ))}
+              </span>
+            )}
+          </span>
         </a>
       )}
+      <input
+        type="checkbox"
+        className={styles.check}
+        tabIndex={-1}
+        aria-label={`Select ${displayName(row)}`}
+        checked={isSelected}
+        onChange={(event) => props.onSelect((event.nativeEvent as unknown as MouseEvent).shiftKey)}
+      />
       <IconButton
-        label={`Actions for ${nameOf(row)}`}
+        label={`Actions for ${name}`}
         className={styles.more}
+        tabIndex={-1}
         aria-haspopup="menu"
         title="More"
-        onClick={(event) => onMenu(event.currentTarget)}
+        onClick={(event) => props.onMenu(event.currentTarget)}
       >
         <Ellipsis size={15} />
       </IconButton>
     </li>
-  );
-}
-
-function Badge({ row }: { row: ThreadSummary }) {
-  if (row.waiting) {
-    return (
-      <span className={`${styles.badge} ${styles.waiting}`}>
-        <span className={styles.dot} aria-hidden />
-        waiting
-      </span>
-    );
-  }
-  if (!row.runStatus) return null;
-  return (
-    <span className={`${styles.badge} ${styles.live}`}>
-      <span className={styles.dot} aria-hidden />
-      live
-    </span>
-  );
-}
-
-function Facts({ row, now }: { row: ThreadSummary; now: number }) {
-  const { thread, models = [], errors = 0, pinned } = row;
-  const from = [
-    thread.project && shortProject(thread.project),
-    thread.agent,
-    models.length > 1 ? `${models[0]} +${models.length - 1}` : models[0],
-  ].filter((one): one is string => Boolean(one));
-  return (
-    <span className={styles.facts}>
-      {pinned && (
-        <span className={styles.sign}>
-          <Pin size={11} aria-hidden />
-          <span className="visually-hidden">pinned, </span>
-        </span>
-      )}
-      {errors > 0 && (
-        <span
-          className={`${styles.sign} ${styles.error}`}
-          title={plural(errors, "message with an error", "messages with errors")}
-        >
-          <TriangleAlert size={11} aria-hidden />
-          <span className="visually-hidden">with errors, </span>
-        </span>
-      )}
-      <bdi className={styles.from}>{visible(from.join(" · "))}</bdi>
-      <span className={styles.count} title={plural(thread.messageCount ?? 0, "message")}>
-        {thread.messageCount ?? 0}
-        <span className="visually-hidden"> messages, </span>
-      </span>
-      {thread.updatedAt && (
-        <time dateTime={thread.updatedAt} title={moment(thread.updatedAt)} className={styles.time}>
-          {ago(thread.updatedAt, now)}
-        </time>
-      )}
-    </span>
-  );
-}
-
-/** An input to rename a thread. Enter saves, Escape cancels. */
-function NameField({ name, onDone }: { name: string; onDone: (title: string | null) => void }) {
-  const [text, setText] = useState(name);
-  const field = useRef<HTMLInputElement>(null);
-  const isDone = useRef(false); // unmounting blurs the field, too
-  useEffect(() => field.current?.select(), []);
-  const done = (title: string | null) => {
-    if (!isDone.current) onDone(title);
-    isDone.current = true;
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter") done(text.trim());
-    else if (event.key === "Escape") done(null);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  return (
-    <input
-      ref={field}
-      className={styles.field}
-      aria-label="New name"
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-      onKeyDown={onKeyDown}
-      onBlur={() => done(text.trim())}
-    />
   );
 }

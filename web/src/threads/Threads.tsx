@@ -7,7 +7,7 @@ import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { useSessionSearch } from "../ui/sessionSearch";
 import { FacetBar } from "./FacetBar";
-import { isEmpty, toQuery, without } from "./filters";
+import { cleared, isEmpty, toQuery, without } from "./filters";
 import { ImportBar } from "./ImportBar";
 import { SearchResults } from "./SearchResults";
 import { ThreadList } from "./ThreadList";
@@ -15,12 +15,12 @@ import styles from "./Threads.module.css";
 import { useFilters } from "./useFilters";
 import { useFacets, useRows } from "./useRows";
 
-/** The sidebar: the threads with search and filters. */
+/** The sidebar: the sessions with search and filters. */
 export function Threads({ current }: { current?: string }) {
   const [text, setText] = useSessionSearch();
   const [filters, setFilters] = useFilters();
   const query = useMemo(() => toQuery(filters), [filters]);
-  const { list, rows, change, refresh, progress } = useRows(query);
+  const { list, rows, rowsKey, rowsSort, change, refresh, progress } = useRows(query, filters.sort);
   const facets = useFacets(query);
   const field = useRef<HTMLInputElement>(null);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
@@ -65,7 +65,7 @@ export function Threads({ current }: { current?: string }) {
     <div className={styles.threads} data-threads>
       <header className={styles.head}>
         <Heading className={styles.title}>
-          Threads
+          Sessions
           {facets.data && !isSearching && (
             <span className={styles.total}>
               {facets.data.threads}
@@ -79,7 +79,7 @@ export function Threads({ current }: { current?: string }) {
             ref={field}
             type="search"
             className={styles.field}
-            aria-label="Search threads"
+            aria-label="Search sessions"
             placeholder="Search, such as: lamp tool:Bash"
             autoComplete="off"
             spellCheck={false}
@@ -109,6 +109,9 @@ export function Threads({ current }: { current?: string }) {
       ) : rows.length ? (
         <ThreadList
           rows={rows}
+          rowsKey={rowsKey}
+          sort={rowsSort}
+          headingLevel={Heading === "h1" ? 2 : 3}
           current={current}
           total={hasNextPage ? (facets.data?.threads ?? -1) : rows.length}
           hasMore={hasNextPage && !isFetchingNextPage}
@@ -119,9 +122,9 @@ export function Threads({ current }: { current?: string }) {
       ) : isEmpty(filters) ? (
         <NoThreads isImporting={progress?.state === "reading"} />
       ) : (
-        <Empty title="No matching threads">
-          <p>{plural(0, "thread")} with these filters.</p>
-          <Button small onClick={() => setFilters({})}>
+        <Empty title="No sessions match">
+          <p>{plural(0, "session")} with these filters.</p>
+          <Button small onClick={() => setFilters(cleared(filters))}>
             Clear filters
           </Button>
         </Empty>
@@ -133,7 +136,7 @@ export function Threads({ current }: { current?: string }) {
 function NoThreads({ isImporting }: { isImporting: boolean }) {
   if (isImporting) return <Empty title="Importing sessions">They appear here one by one.</Empty>;
   return (
-    <Empty title="No threads yet">
+    <Empty title="No sessions to list yet">
       <p>
         Import the sessions of the agents on this machine with <code>partita import</code>, or{" "}
         <a href={href(["new"])}>start a chat</a>.

@@ -1,49 +1,79 @@
-/** Deletes threads with undo: a thread leaves the list at once and is deleted on the server after a delay. */
+/** Deletes threads with undo: they leave the list at once and are deleted on the server after a delay. */
 import { useSyncExternalStore } from "react";
 import { deleteThread } from "../api/threads";
+import { plural } from "../ui/format";
+import { visible } from "../ui/sanitize";
 import { toast, toastError } from "../ui/Toasts";
 
 const UNDO_MS = 8000;
+/** Requests at the same time. */
+const PARALLEL = 4;
+
+interface Deletion {
+  readonly id: string;
+  readonly name: string;
+}
 
 const pending = new Map<string, ReturnType<typeof setTimeout>>();
 let hidden: ReadonlySet<string> = new Set();
 const listeners = new Set<() => void>();
 
-function setHidden(id: string, isHidden: boolean): void {
+function setHidden(ids: readonly string[], isHidden: boolean): void {
   const next = new Set(hidden);
-  if (isHidden) next.add(id);
-  else next.delete(id);
+  for (const id of ids) {
+    if (isHidden) next.add(id);
+    else next.delete(id);
+  }
   hidden = next;
   for (const listener of listeners) listener();
 }
 
-/** Deletes a thread unless the user clicks Undo in time. */
-export function deleteWithUndo(id: string, name: string): void {
-  if (pending.has(id)) return;
-  setHidden(id, true);
-  pending.set(
-    id,
-    setTimeout(() => void remove(id), UNDO_MS),
-  );
-  toast(`Deleted “${name.length > 60 ? `${name.slice(0, 59)}…` : name}”`, {
+/** Deletes threads unless the user clicks Undo in time. */
+export function deleteWithUndo(threads: readonly Deletion[]): void {
+  const chosen = threads.filter(({ id }) => !pending.has(id));
+  const [first] = chosen;
+  if (!first) return;
+  const ids = chosen.map(({ id }) => id);
+  setHidden(ids, true);
+  const timer = setTimeout(() => void remove(ids), UNDO_MS);
+  for (const id of ids) pending.set(id, timer);
+  toast(chosen.length === 1 ? `Deleted “${shortName(first.name)}”` : `Deleted ${chosen.length} sessions`, {
     milliseconds: UNDO_MS,
-    action: { label: "Undo", run: () => undo(id) },
+    action: { label: "Undo", run: () => undo(ids) },
   });
 }
 
-function undo(id: string): void {
-  clearTimeout(pending.get(id));
-  if (pending.delete(id)) setHidden(id, false);
+const shortName = (name: string): string => visible(name.length > 60 ? `${name.slice(0, 59)}…` : name);
+
+function undo(ids: readonly string[]): void {
+  for (const id of ids) clearTimeout(pending.get(id));
+  setHidden(
+    ids.filter((id) => pending.delete(id)),
+    false,
+  );
 }
 
-async function remove(id: string): Promise<void> {
-  pending.delete(id);
-  try {
-    await deleteThread(id);
-  } catch (error) {
-    setHidden(id, false);
-    toastError(error);
-  }
+/** Deletes threads, a few at a time. Those that fail appear again. */
+async function remove(ids: readonly string[]): Promise<void> {
+  for (const id of ids) pending.delete(id);
+  const failed: string[] = [];
+  let reason: unknown;
+  const rest = [...ids];
+  const work = async () => {
+    for (let id = rest.shift(); id !== undefined; id = rest.shift()) {
+      try {
+        await deleteThread(id);
+      } catch (error) {
+        failed.push(id);
+        reason = error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
+  if (!failed.length) return;
+  setHidden(failed, false);
+  if (ids.length > 1) toast(`${plural(failed.length, "session")} could not be deleted.`, { bad: true });
+  toastError(reason);
 }
 
 function subscribe(changed: () => void): () => void {

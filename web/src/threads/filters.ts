@@ -2,6 +2,7 @@
 
 import type { Query } from "../api/client";
 import type { Params } from "../ui/routing";
+import { SORTS, type Sort, sortQuery } from "./sorts";
 
 export type DateRange = "today" | "week" | "month" | "older";
 
@@ -16,6 +17,8 @@ export interface Filters {
   readonly since?: string;
   readonly until?: string;
   readonly ids?: readonly string[];
+  /** Not a filter, but beside them in the address. */
+  readonly sort?: Sort;
 }
 
 export const DATE_RANGES: Readonly<Record<DateRange, string>> = {
@@ -40,6 +43,8 @@ export function readFilters(query: URLSearchParams): Filters {
   for (const name of ["errors", "pinned"]) if (TRUE_VALUES.has(query.get(name) ?? "")) found[name] = true;
   const date = query.get("date");
   if (date && date in DATE_RANGES) found.date = date;
+  const sort = query.get("sort");
+  if (sort && sort in SORTS && sort !== "newest") found.sort = sort;
   const ids = (query.get("ids") ?? "").split(",").filter(Boolean);
   if (ids.length) found.ids = ids;
   return found;
@@ -49,6 +54,9 @@ export function readFilters(query: URLSearchParams): Filters {
 export function toParams({ errors, pinned, ids, ...rest }: Filters): Params {
   return { ...rest, errors: errors ? 1 : null, pinned: pinned ? 1 : null, ids: ids?.join(",") };
 }
+
+/** The order as a query of the server. */
+export const toOrder = ({ sort }: Filters): Query => sortQuery(sort);
 
 /** The filters as a query of the server. The time is rounded, so that responses can be cached for some minutes. */
 export function toQuery(filters: Filters, now: number = Date.now()): Query {
@@ -67,8 +75,11 @@ export function toQuery(filters: Filters, now: number = Date.now()): Query {
   };
 }
 
-export const isEmpty = (filters: Filters): boolean =>
+export const isEmpty = ({ sort: _, ...filters }: Filters): boolean =>
   Object.values(filters).every((value) => value === undefined);
+
+/** No filters, in the same order. */
+export const cleared = ({ sort }: Filters): Filters => (sort ? { sort } : {});
 
 export interface Chip {
   readonly names: readonly (keyof Filters)[];

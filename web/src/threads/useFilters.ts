@@ -1,7 +1,7 @@
 /** The filters of the thread list: in the address of the list, and in the session storage while a thread is open. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { go, href, usePlace } from "../ui/routing";
-import { type Filters, isEmpty, readFilters, toParams } from "./filters";
+import { type Filters, readFilters, toParams } from "./filters";
 
 const NAME = "partita.threads.filters";
 /** On a narrow screen, Home is shown without the list. */
@@ -27,7 +27,7 @@ export function useFilters(): readonly [Filters, (filters: Filters) => void] {
     wasListOpen.current = isListOpen;
     if (!isListOpen) return;
     const stored = storedFilters();
-    if (hasReturned && !isEmpty(stored)) {
+    if (hasReturned && Object.keys(stored).length > 0) {
       go(href(isHome ? [] : ["sessions"], toParams(stored)), { replace: true });
       return;
     }

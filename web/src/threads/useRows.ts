@@ -6,6 +6,7 @@ import { type ImportStatus, listen } from "../api/feed";
 import { getFacets, listSummaries, type ThreadSummary } from "../api/threads";
 import { useHiddenThreads } from "./deletions";
 import { allRows, mapRows, mergeRows, type Pages, visibleRows } from "./rows";
+import { type Sort, sortQuery } from "./sorts";
 
 const PAGE = 200;
 const MAX_REFRESH = 100;
@@ -16,9 +17,10 @@ const FACETS_DELAY = 3000;
 const ACTIVE = new Set(["pending", "running"]);
 const NEVER = Number.POSITIVE_INFINITY;
 
-export function useRows(query: Query) {
+export function useRows(filters: Query, sort: Sort | undefined) {
   const client = useQueryClient();
   const hidden = useHiddenThreads();
+  const query = useMemo(() => ({ ...filters, ...sortQuery(sort) }), [filters, sort]);
   const listKey = useMemo(() => ["threads", "list", query] as const, [query]);
   const list = useInfiniteQuery({
     queryKey: listKey,
@@ -35,9 +37,13 @@ export function useRows(query: Query) {
     placeholderData: keepPreviousData,
     staleTime: NEVER,
   });
+  // The order that the rows were loaded in: until new ones arrive, the previous rows are shown.
+  const shown = useRef({ key: JSON.stringify(query), sort });
+  if (!list.isPlaceholderData) shown.current = { key: JSON.stringify(query), sort };
+  const { key: rowsKey, sort: rowsSort } = shown.current;
   const rows = useMemo(
-    () => visibleRows(pinned.data?.items ?? [], allRows(list.data), hidden),
-    [pinned.data, list.data, hidden],
+    () => visibleRows(pinned.data?.items ?? [], allRows(list.data), hidden, rowsSort),
+    [pinned.data, list.data, hidden, rowsSort],
   );
 
   /** Changes rows in the cache, without a request. */
@@ -65,20 +71,20 @@ export function useRows(query: Query) {
       if (!wanted.length) return;
       const returned = (await listSummaries({ ...query, ids: wanted, limit: MAX_REFRESH })).items;
       const requested = new Set(wanted);
-      client.setQueryData<Pages>(listKey, (was) => was && mergeRows(was, requested, returned));
+      client.setQueryData<Pages>(listKey, (was) => was && mergeRows(was, requested, returned, sort));
       client.setQueryData<typeof pinned.data>(pinnedKey, (was) => {
         if (!was) return was;
         const others = was.items.filter((row) => !requested.has(row.thread.id));
         return { ...was, items: [...others, ...returned.filter((row) => row.pinned)] };
       });
     },
-    [client, query, listKey, pinnedKey],
+    [client, query, sort, listKey, pinnedKey],
   );
 
   const reload = useCallback(() => void client.invalidateQueries({ queryKey: ["threads"] }), [client]);
   const progress = useFeed({ refresh, change, reload });
   useActiveRefresh(rows, refresh);
-  return { list, rows, change, refresh, reload, progress };
+  return { list, rows, rowsKey, rowsSort, change, refresh, reload, progress };
 }
 
 export const useFacets = (query: Query) =>

@@ -1,0 +1,69 @@
+/** The heights of the rows, known before they render: they depend on the width of the title and on the tags. */
+import { type RefObject, useEffect, useLayoutEffect, useMemo, useState } from "react";
+import type { ThreadSummary } from "../api/threads";
+import { usePreference } from "../ui/preferences";
+import type { Sizes } from "./groups";
+import { displayName } from "./rows";
+
+/** In rem, as in ThreadRow.module.css and ThreadList.module.css. */
+const HEIGHTS = {
+  comfortable: { heading: 1.875, line: 1.1875, other: 2.125, tags: 1.375 },
+  compact: { heading: 1.625, line: 1.125, other: 1.5625, tags: 1.25 },
+} as const;
+const TITLE = 0.8125;
+/** The width of a row without its title: padding, mark, gap. */
+const AROUND_TITLE = 3.75;
+/** Pixels by which a title must be narrower than its line. */
+const TOLERANCE = 2;
+
+export interface RowSizes extends Sizes {
+  readonly lines: (row: ThreadSummary) => 1 | 2;
+}
+
+export function useSizes(scroller: RefObject<HTMLElement | null>): RowSizes | null {
+  const [density] = usePreference("density");
+  const [width, setWidth] = useState<number | null>(null);
+  const [fonts, setFonts] = useState(0);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const measure = () => element.clientWidth && setWidth(element.clientWidth); // 0 while it is hidden
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [scroller]);
+  useEffect(() => {
+    const loaded = () => setFonts((was) => was + 1);
+    document.fonts.addEventListener("loadingdone", loaded);
+    return () => document.fonts.removeEventListener("loadingdone", loaded);
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: texts have other widths with another font
+  return useMemo(() => {
+    if (width === null) return null;
+    const root = getComputedStyle(document.documentElement);
+    const rem = Number.parseFloat(root.fontSize) || 16;
+    const font = root.getPropertyValue("--font") || "sans-serif";
+    const measure = textMeasure(`500 ${TITLE * rem}px ${font}`);
+    const room = width - AROUND_TITLE * rem - TOLERANCE;
+    const { heading, line, other, tags } = HEIGHTS[density];
+    const lines = (row: ThreadSummary): 1 | 2 => (measure(displayName(row)) > room ? 2 : 1);
+    return {
+      heading: Math.round(heading * rem),
+      lines,
+      row: (row) => Math.round((line * lines(row) + other + (row.tags?.length ? tags : 0)) * rem),
+    };
+  }, [width, density, fonts]);
+}
+
+/** Measures the widths of texts in a font. */
+function textMeasure(font: string): (text: string) => number {
+  const context = document.createElement("canvas").getContext("2d");
+  const known = new Map<string, number>();
+  if (context) context.font = font;
+  return (text) => {
+    const found = known.get(text) ?? context?.measureText(text.slice(0, 200)).width ?? 0;
+    known.set(text, found);
+    return found;
+  };
+}
