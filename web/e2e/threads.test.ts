@@ -46,9 +46,9 @@ const SEEDS: readonly Seed[] = [
 ];
 
 const row = (page: Page, name: string | RegExp) =>
-  page.getByRole("list", { name: "Sessions" }).getByRole("link", { name });
+  page.getByRole("list", { name: "Sessions", exact: true }).getByRole("link", { name });
 const names = (page: Page) =>
-  page.getByRole("list", { name: "Sessions" }).locator("[data-name]").allTextContents();
+  page.getByRole("list", { name: "Sessions", exact: true }).locator("[data-name]").allTextContents();
 
 describe("the list of threads", () => {
   let site: Site;
@@ -148,15 +148,19 @@ describe("the list of threads", () => {
     const page = await site.open();
     await row(page, /Towers/).waitFor();
     const before = await names(page);
-    await page.keyboard.press("J");
-    await page.keyboard.press("J");
+    await page.keyboard.press("Shift+J");
+    await page.keyboard.press("Shift+J");
     await page.waitForFunction(
-      (name) => document.activeElement?.textContent?.includes(name),
+      (name) =>
+        document.activeElement?.querySelector("[data-name]")?.textContent === name &&
+        document.activeElement?.matches("a"),
       before[1] ?? "?",
     );
-    await page.keyboard.press("K");
+    await page.keyboard.press("Shift+K");
     await page.waitForFunction(
-      (name) => document.activeElement?.textContent?.includes(name),
+      (name) =>
+        document.activeElement?.querySelector("[data-name]")?.textContent === name &&
+        document.activeElement?.matches("a"),
       before[0] ?? "?",
     );
     await page.getByRole("button", { name: "Actions for Towers by the sea" }).click();
@@ -219,6 +223,7 @@ describe("the list of threads", () => {
   it("has no accessibility violations in both themes", async () => {
     const page = await site.open("#/?errors=1");
     await row(page, /A lamp/).waitFor();
+    await page.getByRole("heading", { level: 1 }).waitFor();
     await page.getByRole("button", { name: "Model" }).click();
     await page.getByRole("menu").waitFor();
     expect(await violationsInBoth(page)).toEqual([]);
@@ -232,7 +237,7 @@ describe("the list of threads", () => {
     await python(SEED_MANY, `sqlite:///${site.folder}/store.db`, "2000");
     const page = await site.open();
     await row(page, /Log 0 /).waitFor();
-    const scroller = page.getByRole("list", { name: "Sessions" }).locator("..");
+    const scroller = page.getByRole("list", { name: "Sessions", exact: true }).locator("..");
     await expect
       .poll(
         async () => {
@@ -242,7 +247,9 @@ describe("the list of threads", () => {
         { timeout: 20_000 },
       )
       .toBe(1);
-    expect(await page.getByRole("list", { name: "Sessions" }).locator("li").count()).toBeLessThan(60);
+    expect(
+      await page.getByRole("list", { name: "Sessions", exact: true }).locator("li").count(),
+    ).toBeLessThan(60);
     // New threads are inserted above without moving the visible rows.
     await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
     await expect.poll(() => inTheMiddle(page)).toBeTruthy();
@@ -316,7 +323,9 @@ describe("the sessions of agents on this machine", () => {
 });
 
 const heightOf = (page: Page) =>
-  page.getByRole("list", { name: "Sessions" }).evaluate((list) => list.getBoundingClientRect().height);
+  page
+    .getByRole("list", { name: "Sessions", exact: true })
+    .evaluate((list) => list.getBoundingClientRect().height);
 
 const inTheMiddle = (page: Page) =>
   page.evaluate(() => {

@@ -1,6 +1,7 @@
 import { MessageSquare, Pin, StickyNote, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ThreadSummary } from "../api/threads";
+import { agentName } from "../ui/AgentMark";
 import { duration, moment, money, plural } from "../ui/format";
 import { visible } from "../ui/sanitize";
 import { shortTime } from "./groups";
@@ -37,7 +38,7 @@ export function RowFacts({ row, now }: { row: ThreadSummary; now: number }) {
         </Sign>
       )}
       <bdi className={styles.from} title={repository ? visible(repository.about) : undefined}>
-        {repository ? visible(repository.name) : ""}
+        {visible(repository?.name ?? agentName(thread.agent))}
       </bdi>
       {thread.updatedAt && (
         <time dateTime={thread.updatedAt} title={moment(thread.updatedAt)} className={styles.fact}>

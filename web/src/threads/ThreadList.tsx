@@ -42,11 +42,10 @@ export function ThreadList(props: Props) {
   const now = useNow();
   const focused = isInside ? active : null;
   const list = useVirtualRows({ scroller, rows, rowsKey, sort, now, focused, current });
-  const { virtual, entries, indexes, sizes, sticky } = list;
+  const { virtual, items, entries, indexes, sizes, sticky } = list;
   const selection = useSelection(rows);
   const actions = useRowActions(props, current);
 
-  const items = virtual.getVirtualItems();
   const end = entries[items.at(-1)?.index ?? 0];
   const last = end?.kind === "row" ? end.position : 0;
   useEffect(() => {

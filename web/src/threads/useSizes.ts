@@ -13,6 +13,8 @@ const HEIGHTS = {
 const TITLE = 0.8125;
 /** The width of a row without its title: padding, mark, gap. */
 const AROUND_TITLE = 3.75;
+/** Milliseconds to wait for the font. */
+const FONT_TIMEOUT = 1000;
 /** Pixels by which a title must be narrower than its line. */
 const TOLERANCE = 2;
 
@@ -23,7 +25,7 @@ export interface RowSizes extends Sizes {
 export function useSizes(scroller: RefObject<HTMLElement | null>): RowSizes | null {
   const [density] = usePreference("density");
   const [width, setWidth] = useState<number | null>(null);
-  const [fonts, setFonts] = useState(0);
+  const hasFont = useFont();
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element) return;
@@ -33,18 +35,10 @@ export function useSizes(scroller: RefObject<HTMLElement | null>): RowSizes | nu
     observer.observe(element);
     return () => observer.disconnect();
   }, [scroller]);
-  useEffect(() => {
-    const loaded = () => setFonts((was) => was + 1);
-    document.fonts.addEventListener("loadingdone", loaded);
-    return () => document.fonts.removeEventListener("loadingdone", loaded);
-  }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: texts have other widths with another font
   return useMemo(() => {
-    if (width === null) return null;
-    const root = getComputedStyle(document.documentElement);
-    const rem = Number.parseFloat(root.fontSize) || 16;
-    const font = root.getPropertyValue("--font") || "sans-serif";
-    const measure = textMeasure(`500 ${TITLE * rem}px ${font}`);
+    if (width === null || !hasFont) return null;
+    const rem = remInPixels();
+    const measure = textMeasure(titleFont());
     const room = width - AROUND_TITLE * rem - TOLERANCE;
     const { heading, line, other, tags } = HEIGHTS[density];
     const lines = (row: ThreadSummary): 1 | 2 => (measure(displayName(row)) > room ? 2 : 1);
@@ -53,7 +47,24 @@ export function useSizes(scroller: RefObject<HTMLElement | null>): RowSizes | nu
       lines,
       row: (row) => Math.round((line * lines(row) + other + (row.tags?.length ? tags : 0)) * rem),
     };
-  }, [width, density, fonts]);
+  }, [width, density, hasFont]);
+}
+
+const rootStyle = () => getComputedStyle(document.documentElement);
+const remInPixels = (): number => Number.parseFloat(rootStyle().fontSize) || 16;
+const titleFont = (): string =>
+  `500 ${TITLE * remInPixels()}px ${rootStyle().getPropertyValue("--font") || "sans-serif"}`;
+
+/** Whether the font of the titles is loaded, or takes too long: rows do not change their heights later. */
+function useFont(): boolean {
+  const [isLoaded, setLoaded] = useState(() => document.fonts.check(titleFont()));
+  useEffect(() => {
+    const loaded = () => setLoaded(true);
+    document.fonts.load(titleFont()).then(loaded, loaded);
+    const timer = setTimeout(loaded, FONT_TIMEOUT);
+    return () => clearTimeout(timer);
+  }, []);
+  return isLoaded;
 }
 
 /** Measures the widths of texts in a font. */

@@ -51,7 +51,8 @@ export function useVirtualRows({ scroller, rows, rowsKey, sort, now, focused, cu
   });
   useScrollAnchor(scroller, entries, rowsKey);
   useReveal(virtual.scrollToIndex, current, current === undefined ? undefined : indexes.get(current));
-  return { virtual, entries, indexes, sizes: sizes as RowSizes, sticky: sticky.current };
+  const items = virtual.getVirtualItems(); // finds the heading at the top
+  return { virtual, items, entries, indexes, sizes: sizes as RowSizes, sticky: sticky.current };
 }
 
 /** Shows the row of the open session. */

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { ThreadSummary } from "../../src/api/threads";
-import { allRows, mergeRows, type Pages, shortProject, visibleRows } from "../../src/threads/rows";
+import {
+  allRows,
+  mergeRows,
+  type Pages,
+  repositoryOf,
+  shortDuration,
+  shortMoney,
+  shortProject,
+  visibleRows,
+} from "../../src/threads/rows";
 
 const at = (minute: number) => `2026-03-01T12:${String(minute).padStart(2, "0")}:00Z`;
 const row = (id: string, minute: number, more: Partial<ThreadSummary> = {}): ThreadSummary => ({
@@ -55,5 +64,40 @@ describe("rows", () => {
     ["/", "/"],
   ])("shorten the project %s to %s", (project, short) => {
     expect(shortProject(project)).toBe(short);
+  });
+
+  it("name the repository, its folder and its branch", () => {
+    const thread = { id: "a", project: "/work/lamps-2", metadata: { gitBranch: "red" } };
+    expect(repositoryOf({ thread, repository: "/work/lamps" })).toEqual({
+      name: "lamps",
+      about: "/work/lamps\nFolder: /work/lamps-2\nBranch: red",
+    });
+    expect(repositoryOf({ thread: { id: "a" } })).toBeNull();
+  });
+
+  it("are sorted by time only in the order of time", () => {
+    const rows = [row("a", 1), row("b", 2, { pinned: true })];
+    expect(ids(visibleRows([], rows, new Set(), "cost"))).toBe("a b");
+    expect(ids(visibleRows([], rows, new Set(), "oldest"))).toBe("b a");
+  });
+
+  it.each([
+    [0.4, "1 s"],
+    [59, "59 s"],
+    [90, "2 min"],
+    [5400, "1.5 h"],
+    [40_000, "11 h"],
+    [400_000, "4.6 d"],
+  ])("write %d seconds as %s", (seconds, text) => {
+    expect(shortDuration(seconds)).toBe(text);
+  });
+
+  it.each([
+    [0.001, "<$0.01"],
+    [0.019, "$0.02"],
+    [44.39, "$44.39"],
+    [1234.5, "$1,235"],
+  ])("write %d dollars as %s", (value, text) => {
+    expect(shortMoney(value)).toBe(text);
   });
 });
