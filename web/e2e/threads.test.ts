@@ -314,6 +314,7 @@ describe("the sessions of agents on this machine", () => {
 
     await row(page, /Bake loaf 7/).click();
     await page.getByText("Word 0 of a long night.").waitFor();
+    await page.getByRole("main").focus(); // in the list, the key moves to its end
     await page.keyboard.press("End");
     await page.getByText("Loaf 7 is in the oven.").waitFor();
     const more = sessionLines(idOf(7), ["Is it done?", "It is golden."], 2 + 2 * TURNS);
