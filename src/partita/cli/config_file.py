@@ -13,7 +13,7 @@ from .parameter_types import SettingType
 
 if TYPE_CHECKING:  # imported when the command runs
     from partita.config.files import Role
-    from partita.config.settings import Setting, Value
+    from partita.config.settings import Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,6 +41,7 @@ def set_value(*, key: str, values: tuple[str, ...], project: bool) -> None:
     A list can have several VALUEs. Relative paths are relative to the current folder. With --project, the
     partita.toml of this folder, or of the nearest parent folder that has one, is changed.
     """
+    from partita.config.file_edits import change_file
     from partita.config.settings import BY_KEY
     from partita.config.values import from_text, with_absolute_paths
 
@@ -52,7 +53,7 @@ def set_value(*, key: str, values: tuple[str, ...], project: bool) -> None:
     path, role = _file(project)
     if role == "user" or path.parent != Path.cwd():
         value = with_absolute_paths(Path.cwd(), setting.kind, value)
-    _change(path, role, setting, value)
+    change_file(path, role, setting, value)
     from .config import text_of
 
     print_notice(f"{key} = {text_of(value)}, in {path}")
@@ -71,13 +72,14 @@ Examples:
 @project_option
 def unset(*, key: str, project: bool) -> None:
     """Remove KEY from your partita.toml, so that its default applies."""
+    from partita.config.file_edits import change_file
     from partita.config.files import read_file
     from partita.config.settings import BY_KEY
 
     path, role = _file(project)
     if not path.exists() or key not in read_file(path, role).values:
         raise ConfigError(f"{key} is not set", where=str(path), hint="`partita config` shows where it is set")
-    _change(path, role, BY_KEY[key], None)
+    change_file(path, role, BY_KEY[key], None)
     print_notice(f"{key} is not set any more in {path}")
     _report_other_sources(BY_KEY[key], role)
 
@@ -142,24 +144,6 @@ def _file(project: bool, *, nearest: bool = True) -> "tuple[Path, Role]":
     existing = (path for path in environment.project_files() if path.exists())
     folder = environment.folder or Path.cwd()
     return (next(existing, folder / FILE) if nearest else folder / FILE), "project"
-
-
-def _change(path: Path, role: "Role", setting: "Setting", value: "Value") -> None:
-    """Write a value into a settings file. A file that is not valid is an error, and does not change."""
-    from partita.config.file_edits import changed_text, write_file
-    from partita.config.files import read_file
-
-    if setting.user_only and role == "project":
-        raise ConfigError(f"{setting.key} can only be set in your own file", hint="leave out --project")
-    text = ""
-    if path.exists():
-        read_file(path, role)
-        text = path.read_bytes().decode("utf-8-sig")
-    try:
-        write_file(path, changed_text(text, setting, value))
-    except ConfigError as error:
-        error.where = error.where or str(path)
-        raise
 
 
 def _report_other_sources(setting: "Setting", role: "Role") -> None:

@@ -64,13 +64,12 @@ def find(
             raise click.UsageError("a path is empty")
 
         found = find_logs(paths)
-        files, problems = found.files, found.problems
-    else:
-        from partita.logs.files import discover
+        files = tuple(file for file in found.files if not agents or file.agent in agents)
+        return files, found.problems
+    from partita.importers.logs.locations import configured_scope
 
-        errors: list[PartitaError] = []
-        files, problems = discover(report=errors.append), tuple(errors)
-    return tuple(file for file in files if not agents or file.agent in agents), tuple(problems)
+    everything = configured_scope(agents).search()
+    return everything.files, everything.problems
 
 
 def check_agents(agents: Sequence[str]) -> None:

@@ -31,40 +31,28 @@ DEMO = "demo"
 
 
 def find_sessions() -> "tuple[LogFile, ...]":
-    """Return the logs of agents on this machine."""
-    from .import_logs import find
+    """Return the logs of agents on this machine, in the scope of the settings."""
+    from partita.importers.logs.locations import configured_scope
 
-    return find((), ())[0]
+    return configured_scope().search().files
 
 
 async def import_sessions(state: "AppState") -> None:
     """Import all sessions of this machine, then every new line within a second."""
     from partita.errors import PartitaError
-    from partita.importers.logs.watch import watch_logs
-    from partita.importers.logs.workers import Workers
-    from partita.logs.files import roots
 
     from .import_logs import LogBar
 
-    reporter = _ImportReporter(state)
+    reporter = _ImportReporter()
     try:
-        with Workers() as pool, LogBar() as bar:
+        with LogBar() as bar:
 
             def show(done: "Progress") -> None:
-                reporter.report_progress(done)
                 if not reporter.has_reported:
                     bar.show(done)
 
-            await watch_logs(
-                state.store,
-                find_sessions,
-                list(roots()),
-                workers=pool,
-                on_import=reporter.report,
-                on_progress=show,
-            )
+            await state.log_import.follow(on_progress=show, on_import=reporter.report)
     except PartitaError as error:  # the server continues without the import
-        state.progress.update("failed")
         click.echo(f"The sessions of agents could not be imported: {error}", err=True)
 
 
@@ -80,31 +68,17 @@ def run_all(*works: "Work") -> "Work | None":
 
 
 class _ImportReporter:
-    """Reports the first import on the terminal, and the progress of every import in the web UI."""
+    """Reports the first import on the terminal."""
 
-    def __init__(self, state: "AppState") -> None:
-        self._state = state
+    def __init__(self) -> None:
         self.has_reported = False
-
-    def report_progress(self, done: "Progress") -> None:
-        """Show how far an import is."""
-        self._state.progress.update(
-            "reading", files=done.files, all_files=done.all_files, messages=done.messages
-        )
 
     def report(self, report: "LogImportReport") -> None:
         """Show the result of an import."""
-        counts = report.counts
-        self._state.progress.update(
-            "done",
-            files=report.files,
-            all_files=report.files,
-            sessions=counts.new_threads,
-            messages=counts.new,
-        )
         if self.has_reported:
             return
         self.has_reported = True
+        counts = report.counts
         imported = f"{counts.new_threads:,} new sessions, {counts.new:,} new messages"
         click.echo(f"Imported {report.files:,} logs of agents: {imported}.", err=True)
 

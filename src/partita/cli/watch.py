@@ -52,9 +52,9 @@ def watch(
     of a log is imported when it is complete. Files and folders may be created later.
     """
     from partita.config.config import Config
+    from partita.importers.logs.locations import configured_scope
     from partita.importers.logs.watch import watch_logs
     from partita.importers.logs.workers import Workers
-    from partita.logs.files import roots
     from partita.runtime.retention import DailyRetention
     from partita.store.connection import open_store
 
@@ -62,7 +62,8 @@ def watch(
 
     check_agents(agents)
     policy = policy_in(Config())
-    watched = [Path(path).absolute() for path in paths] or list(roots(agents=agents or None))
+    scope = configured_scope(agents)
+    watched = [Path(path).absolute() for path in paths] or list(scope.roots())
 
     def files() -> "tuple[LogFile, ...]":
         return find(paths, agents)[0]

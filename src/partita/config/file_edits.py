@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from partita.errors import ConfigError
 from partita.private_files import convert_write_errors, whole_file
 
-from .files import ASSIGNMENT, HEADER, Role, flatten
+from .files import ASSIGNMENT, HEADER, Role, flatten, read_file
 from .settings import SETTINGS, Setting, Value
 
 WIDTH: Final = 100
@@ -146,3 +146,18 @@ def write_file(path: Path, text: str) -> None:
     if mode is not None:
         with convert_write_errors(target):
             target.chmod(mode)
+
+
+def change_file(path: Path, role: Role, setting: Setting, value: Value) -> None:
+    """Write a value into a settings file; `None` removes it. A file that is not valid does not change."""
+    if setting.user_only and role == "project":
+        raise ConfigError(f"{setting.key} can only be set in your own file", hint="leave out --project")
+    text = ""
+    if path.exists():
+        read_file(path, role)
+        text = path.read_bytes().decode("utf-8-sig")
+    try:
+        write_file(path, changed_text(text, setting, value))
+    except ConfigError as error:
+        error.where = error.where or str(path)
+        raise

@@ -240,8 +240,17 @@ SETTINGS: Final = (
         default=(),
         default_text="all",
         given_example='["claude-code", "codex"]',
-        meaning="The agents whose sessions `import` and `watch` import.",
+        meaning="The agents whose sessions `import`, `watch` and `serve` import.",
         options=("import.agents", "watch.agents"),
+        trust_reason="it decides which of your sessions are imported",
+    ),
+    Setting(
+        key="import.folders",
+        environment="PARTITA_IMPORT_FOLDERS",
+        kind="folders",
+        default=(),
+        given_example='["~/old-sessions"]',
+        meaning="Additional folders with sessions that `import`, `watch` and `serve` search.",
         trust_reason="it decides which of your sessions are imported",
     ),
     Setting(

@@ -33,6 +33,11 @@ def homes(
     return {agent: tuple(source.homes(found)) for agent, source in SOURCES.items()}
 
 
+def databases(agent: str) -> tuple[Path, ...]:
+    """The databases of an agent that the environment names."""
+    return tuple(source_of(agent).databases(_environment(None, None)))
+
+
 def discover(
     *,
     home: Path | None = None,

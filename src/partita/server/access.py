@@ -24,6 +24,7 @@ Group: TypeAlias = Literal[
     "share",
     "formats",
     "imports",
+    "settings",
     "mastra",
     "assistant-ui",
     "openai",
@@ -147,6 +148,12 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "POST /api/inspect": "logs",
     },
     "imports": {"POST /api/import": "write"},
+    "settings": {
+        "GET /api/settings": "admin",
+        "PATCH /api/settings": "admin",
+        "GET /api/sources": "admin",
+        "POST /api/sources/import": "admin",
+    },
     "mastra": {
         **{
             name.format(root): permission

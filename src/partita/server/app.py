@@ -28,10 +28,11 @@ from partita.stream.targets import Target
 from .access import EVERYTHING, Group, check_known, groups_of
 from .app_state import Agents, AppState, LogSealer, Readiness
 from .callers import CALLER, ROOT, CallerView
-from .feed import Feed
+from .feed import Feed, ImportProgress
 from .guard.addresses import Proxies
 from .guard.auth import Authenticator, KeyAuth, LoopbackAuth, UserAuth, UserFunction, cookie_with, headers_of
 from .guard.guard import Guard
+from .log_import import LogImport
 from .log_output import RequestIds
 from .metrics import MeasuredRequests, Metrics
 from .page.files import is_web_file, send_web_file
@@ -171,6 +172,8 @@ class PartitaApp:
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 await stack.enter_async_context(DailyRetention(store, self.settings.retention))
+                progress = ImportProgress()
+                log_import = await stack.enter_async_context(LogImport(store, progress))
                 self._open = stack.pop_all()
             workers = WorkerPool(self.settings.limits)
             self.metrics.observe(store, session, workers)
@@ -184,6 +187,8 @@ class PartitaApp:
                 published=self.published,
                 readiness=Readiness(store),
                 workers=workers,
+                progress=progress,
+                log_import=log_import,
             )
 
     async def close(self) -> None:

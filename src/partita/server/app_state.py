@@ -19,6 +19,7 @@ from partita.store.store import Store
 
 from .access import EVERYTHING, Group
 from .feed import Feed, ImportProgress
+from .log_import import LogImport
 from .metrics import Metrics
 from .problems import Problem
 from .settings import Settings
@@ -93,7 +94,8 @@ class AppState:
     workers: WorkerPool
     published: frozenset[Group] = EVERYTHING
     """The groups of routes that the application publishes."""
-    progress: ImportProgress = field(default_factory=ImportProgress)
+    progress: ImportProgress
+    log_import: LogImport
     provenances: ProvenanceCache = field(default_factory=ProvenanceCache)
 
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from partita.formats.format import ToolSpec
 from partita.runtime.error_mask import mask_errors, sees_errors
-from partita.runtime.principal import Permission, Principal, roles_with
+from partita.runtime.principal import LOCAL, Permission, Principal, roles_with
 from partita.runtime.service import InvokeOptions
 from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import server_tools
@@ -134,4 +134,14 @@ def require(
             f"the role {principal.role!r} may not {what}",
             where=where,
             hint=f"{hint}, or use the role {roles}" if hint else f"use the role {roles}",
+        )
+
+
+def require_local(principal: Principal, what: str) -> None:
+    """Refuse every caller except the user of this machine: the caller of a server without keys and users."""
+    if principal is not LOCAL:
+        raise Problem(
+            403,
+            f"only the user of the server's machine may {what}",
+            hint="use the web UI of `partita serve` on that machine, without --keys",
         )

@@ -260,6 +260,11 @@ CASES: Final[Mapping[str, tuple[Request, ...]]] = {
         Request([STORED], {"threadId": "<thread>", "format": "canonical"}),
         Request([STORED], {"threadId": "<thread>", "format": "canonical", **OF_ALICE}),
     ),
+    # Settings
+    "GET /api/settings": PLAIN,
+    "PATCH /api/settings": (Request({"import.agents": ["codex"]}),),
+    "GET /api/sources": PLAIN,
+    "POST /api/sources/import": PLAIN,
     # The routes of Mastra, with both prefixes
     **{f"{method} /api/memory/threads": requests for method, requests in THREADS_OF_MASTRA.items()},
     **{f"{method} /api/memory/network/threads": requests for method, requests in THREADS_OF_MASTRA.items()},

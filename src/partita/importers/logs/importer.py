@@ -111,7 +111,9 @@ async def _count_sessions(
     known: Mapping[str, Source],
 ) -> None:
     """Count the sessions of each agent: those that were read, and the stored ones in unchanged files."""
-    stored = {session: unit.session.agent for unit in units for session in _sessions_in(unit, known)}
+    stored = {
+        session: unit.session.agent for unit in units for session in stored_sessions(unit.session, known)
+    }
     for session in report.sessions.values():
         agent = report.agents.setdefault(session.thread.agent or "", AgentReport())
         agent.counts = agent.counts.plus(session.counts)
@@ -125,9 +127,9 @@ async def _count_sessions(
         report.agents[stored[session_id]].unchanged += 1
 
 
-def _sessions_in(unit: Unit, known: Mapping[str, Source]) -> Iterable[str]:
+def stored_sessions(file: LogFile, known: Mapping[str, Source]) -> Iterable[str]:
     """The ids of the sessions in a file, as the last import stored them."""
-    source = known.get(str(unit.session.path))
+    source = known.get(str(file.path))
     stamps = source.state.get("stamps") if source is not None and is_object(source.state) else None
     if is_object(stamps):
         return stamps
