@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsInBoth } from "./setup/axe";
-import { type Site, serve } from "./setup/site";
+import { sessionLines } from "./setup/session";
+import { partita, type Site, serve, storeIn } from "./setup/site";
 
 describe("the settings of this browser", () => {
   let site: Site;
@@ -67,6 +70,93 @@ describe("the settings of this browser", () => {
       await page.setViewportSize({ width, height: 844 });
       expect(await violationsInBoth(page), `at ${width}`).toEqual([]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth), `at ${width}`).toBe(width);
+    }
+  });
+});
+
+describe("the sources of sessions", () => {
+  const SESSION = "0b7f8c1e-5a52-4a06-9a3e-111111111111";
+  let site: Site;
+  /** Writes a session of Claude Code into a folder of the home of the server. */
+  const write = (folder: string, id: string) => {
+    const path = join(site.folder, folder);
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, `${id}.jsonl`), sessionLines(id, ["Where is the oil?", "In the cellar."]));
+    return path;
+  };
+  beforeAll(async () => {
+    site = await serve({ env: { XDG_CONFIG_HOME: "", CLAUDE_CONFIG_DIR: "", CODEX_HOME: "" } });
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("are listed, and imported on request", async () => {
+    write(".claude/projects/-kitchen", SESSION);
+    const page = await site.open("#/settings/sources");
+    const place = page.locator(`[data-source="${join(site.folder, ".claude")}"]`);
+    await place.getByText("1 file not imported").waitFor();
+    await page.getByRole("button", { name: "Import now" }).click();
+    await place.getByText("1 session", { exact: true }).waitFor();
+    await page.goto(`${site.address}/#/`);
+    await page.getByRole("button", { name: /^Looked in \d places, 1 with sessions$/ }).click();
+    await place.getByText("1 session", { exact: true }).waitFor();
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await violationsInBoth(page), `at ${width}`).toEqual([]);
+    }
+  });
+
+  it("can be turned off, and folders can be added", async () => {
+    const page = await site.open("#/settings/sources", { expected: [/400/] });
+    await page.getByRole("checkbox", { name: "Claude Code" }).uncheck();
+    const place = page.locator(`[data-source="${join(site.folder, ".claude")}"]`);
+    await place.getByText("turned off").waitFor();
+    const field = page.getByRole("textbox", { name: "Folder" });
+    await field.fill("~/does-not-exist");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("alert").getByText("there is no folder").waitFor();
+    const old = write("old/-lamp", `${SESSION.slice(0, -1)}2`);
+    await page.getByRole("checkbox", { name: "Claude Code" }).check();
+    await field.fill("~/old");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    const added = page.locator(`[data-source="${join(old, "..")}"]`);
+    await added.getByText("1 file not imported").waitFor();
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await violationsInBoth(page), `at ${width}`).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    }
+    await added.getByRole("button", { name: /^Remove/ }).click();
+    await added.waitFor({ state: "detached" });
+  });
+});
+
+describe("the settings of a server with keys", () => {
+  it("are those of the browser only", async () => {
+    const site = await serve({ args: ["--keys"] });
+    try {
+      const page = await site.open("#/settings/sources", { expected: [/40[13]/] });
+      const key = JSON.parse(
+        await partita(
+          site.folder,
+          "keys",
+          "create",
+          "--role",
+          "admin",
+          "--json",
+          "--store",
+          storeIn(site.folder),
+        ),
+      ).key as string;
+      await page.evaluate((text) => sessionStorage.setItem("partita.key", text), key);
+      await page.reload();
+      await page.getByRole("tab", { name: "Appearance" }).waitFor();
+      expect(await page.getByRole("tab").count()).toBe(1);
+    } finally {
+      await site.stop();
     }
   });
 });

@@ -116,6 +116,15 @@ MEMORY_OF_MASTRA: Final = {
     ),
 }
 
+FOR_NO_OWNER: Final = (
+    "/metrics",
+    "/api/owners/{owner_id}",
+    "/api/settings",
+    "/api/sources",
+    "/api/sources/import",
+)
+"""Routes for administrators of all owners, or for the user of the server's machine."""
+
 CASES: Final[Mapping[str, tuple[Request, ...]]] = {
     # The chat
     "POST /api/chat": (

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useId } from "react";
+import { lazy, Suspense } from "react";
 import type { ThreadSummary } from "../api/threads";
 import { ImportBar } from "../threads/ImportBar";
 import { activeCommands } from "../ui/commands";
@@ -10,7 +10,9 @@ import { Active } from "./Active";
 import { FirstSteps } from "./FirstSteps";
 import styles from "./Home.module.css";
 import { type HomeSessions, useHomeFeed, useSessions, useWeek } from "./queries";
+import { Section } from "./Section";
 import { SessionCard } from "./SessionCard";
+import { Sources } from "./Sources";
 import { Week } from "./Week";
 
 const Days = lazy(() => import("../analytics/Days").then((it) => ({ default: it.Days })));
@@ -46,6 +48,7 @@ export function Home() {
               <Days />
             </Suspense>
           </div>
+          <Sources />
         </>
       ) : (
         <Loading />
@@ -119,24 +122,5 @@ function Cards({ rows, now }: { rows: readonly ThreadSummary[]; now: number }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-interface SectionProps {
-  readonly title: string;
-  readonly more?: ReactNode;
-  readonly children: ReactNode;
-}
-
-function Section({ title, more, children }: SectionProps) {
-  const id = useId();
-  return (
-    <section className={styles.section} aria-labelledby={id}>
-      <header className={styles.head}>
-        <h2 id={id}>{title}</h2>
-        {more}
-      </header>
-      {children}
-    </section>
   );
 }

@@ -103,7 +103,7 @@ export function useHomeFeed(): ImportStatus | null {
         import: (status) =>
           setProgress((was) => {
             if (was?.state === "reading" && status.state !== "reading")
-              void client.invalidateQueries({ queryKey: ["home"] });
+              for (const name of ["home", "sources"]) void client.invalidateQueries({ queryKey: [name] });
             return status;
           }),
       },

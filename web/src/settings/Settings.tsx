@@ -1,20 +1,28 @@
 import { go, href } from "../ui/routing";
 import { Tabs } from "../ui/Tabs";
 import { Appearance } from "./Appearance";
+import { useServerSettings } from "./queries";
 import styles from "./Settings.module.css";
+import { Sources } from "./Sources";
 
-const SECTIONS = [{ name: "appearance", label: "Appearance" }] as const;
+const SECTIONS = [
+  { name: "appearance", label: "Appearance", view: Appearance },
+  { name: "sources", label: "Sources", view: Sources },
+] as const;
 type Section = (typeof SECTIONS)[number]["name"];
 
-/** The settings: those of this browser, and for the user of this machine those of the server. */
+/** The settings: those of this browser, and for the user of the server's machine those of the server. */
 export function Settings({ section }: { section: string | undefined }) {
-  const chosen = SECTIONS.find((one) => one.name === section)?.name ?? "appearance";
+  const { isError, isEnabled } = useServerSettings();
+  const isLocal = isEnabled && !isError;
+  const shown = SECTIONS.filter((one) => one.name === "appearance" || isLocal);
+  const chosen = shown.find((one) => one.name === section) ?? SECTIONS[0];
   const choose = (name: Section) => go(href(["settings", name]), { replace: true });
   return (
     <div className={styles.settings}>
       <h1>Settings</h1>
-      <Tabs tabs={SECTIONS} chosen={chosen} onChoose={choose} label="Sections of the settings">
-        <Appearance />
+      <Tabs tabs={shown} chosen={chosen.name} onChoose={choose} label="Sections of the settings">
+        <chosen.view />
       </Tabs>
     </div>
   );

@@ -33,6 +33,7 @@ TAGS: Final = {
     "search": "Full-text search in messages and titles.",
     "analytics": "Usage, costs and tool calls.",
     "import": "Import agent logs and messages.",
+    "settings": "Settings of the user of the server's machine, and where logs are searched for.",
     "formats": "Conversion between message formats, with a report of losses.",
     "blobs": "Files and images.",
     "sharing": "Export a thread as a file.",

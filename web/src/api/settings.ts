@@ -1,0 +1,55 @@
+/** The settings of the server, and where it searches for logs: for the user of its machine. */
+import { getJson, sendJson } from "./client";
+
+export interface LogLocation {
+  /** The agent that writes there; null for a folder that the user added. */
+  readonly agent: string | null;
+  readonly path: string;
+  readonly exists: boolean;
+  readonly isImported: boolean;
+  readonly isFollowed: boolean;
+  readonly files: number;
+  /** Files that were never imported. */
+  readonly newFiles: number;
+  /** Stored sessions that were imported from it. */
+  readonly sessions: number;
+  readonly updatedAt: string | null;
+  readonly problems: readonly { readonly file: string; readonly what: string; readonly hint: string }[];
+  readonly problemCount: number;
+}
+
+export interface Sources {
+  readonly items: readonly LogLocation[];
+  /** Whether new sessions are imported while the server runs. */
+  readonly isFollowing: boolean;
+}
+
+export type SettingKey = "import.agents" | "import.folders";
+
+export interface ServerSetting {
+  readonly key: SettingKey;
+  readonly value: readonly string[];
+  readonly source: "environment" | "project" | "user" | "default";
+  /** The environment variable, or the file with the line. */
+  readonly sourceName: string;
+  readonly isReadOnly: boolean;
+}
+
+export interface ServerSettings {
+  /** The file that is written. */
+  readonly file: string;
+  readonly settings: readonly ServerSetting[];
+}
+
+export const getSources = (signal?: AbortSignal): Promise<Sources> => getJson("api/sources", {}, signal);
+
+/** Imports what is new in all places, in the background: the feed reports the progress. */
+export const importNow = (): Promise<void> => sendJson("POST", "api/sources/import");
+
+export const getServerSettings = (signal?: AbortSignal): Promise<ServerSettings> =>
+  getJson("api/settings", {}, signal);
+
+/** Changes settings; null removes one from the file. */
+export const changeServerSettings = (
+  changes: Readonly<Partial<Record<SettingKey, readonly string[] | null>>>,
+): Promise<ServerSettings> => sendJson("PATCH", "api/settings", changes);

@@ -1,0 +1,68 @@
+/** The settings of the server and its sources, for the user of its machine. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { accessKey } from "../api/client";
+import { type ImportStatus, listen } from "../api/feed";
+import {
+  changeServerSettings,
+  getServerSettings,
+  getSources,
+  importNow,
+  type ServerSetting,
+  type SettingKey,
+} from "../api/settings";
+
+const SOURCES = ["sources"];
+const SETTINGS = ["server-settings"];
+
+/** Whether the caller may be the user of the server's machine. The server decides: others get an error. */
+export const mayBeLocal = (): boolean => accessKey() === null;
+
+export const useSources = () =>
+  useQuery({ queryKey: SOURCES, queryFn: ({ signal }) => getSources(signal), enabled: mayBeLocal() });
+
+export const useServerSettings = () =>
+  useQuery({ queryKey: SETTINGS, queryFn: ({ signal }) => getServerSettings(signal), enabled: mayBeLocal() });
+
+/** A setting of the server; undefined until it has loaded. */
+export const useServerSetting = (key: SettingKey): ServerSetting | undefined =>
+  useServerSettings().data?.settings.find((one) => one.key === key);
+
+/** Writes settings into the file of the user. */
+export function useChangeSettings() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: changeServerSettings,
+    onSuccess: (settings) => {
+      client.setQueryData(SETTINGS, settings);
+      return client.invalidateQueries({ queryKey: SOURCES });
+    },
+  });
+}
+
+export const useImportNow = () => useMutation({ mutationFn: importNow });
+
+/** The progress of the import of the server. When one ends, the sources are loaded again. */
+export function useImportStatus(): ImportStatus | null {
+  const client = useQueryClient();
+  const [status, setStatus] = useState<ImportStatus | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    const nothing = () => undefined;
+    listen(
+      {
+        connected: nothing,
+        threads: nothing,
+        runs: nothing,
+        deleted: nothing,
+        import: (next) => {
+          setStatus(next);
+          if (next.state !== "reading") void client.invalidateQueries({ queryKey: SOURCES });
+        },
+      },
+      stop.signal,
+    );
+    return () => stop.abort();
+  }, [client]);
+  return status;
+}
