@@ -75,7 +75,7 @@ function Agents({ items }: { items: readonly LogLocation[] }) {
     <section className={styles.section} aria-labelledby="agents">
       <h2 id="agents">Agents</h2>
       {setting?.isReadOnly && <p className={styles.note}>Set by {setting.sourceName}; change it there.</p>}
-      <fieldset className={styles.agents} disabled={setting?.isReadOnly || change.isPending}>
+      <fieldset className={styles.agents} disabled={setting?.isReadOnly}>
         <legend className="visually-hidden">Import sessions of</legend>
         {agents.map((agent) => (
           <label key={agent}>

@@ -9,6 +9,7 @@ import {
   getSources,
   importNow,
   type ServerSetting,
+  type ServerSettings,
   type SettingKey,
 } from "../api/settings";
 
@@ -28,11 +29,22 @@ export const useServerSettings = () =>
 export const useServerSetting = (key: SettingKey): ServerSetting | undefined =>
   useServerSettings().data?.settings.find((one) => one.key === key);
 
-/** Writes settings into the file of the user. */
+/** Writes settings into the file of the user. They are shown at once; an error restores the former ones. */
 export function useChangeSettings() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: changeServerSettings,
+    onMutate: (changes) => {
+      const before = client.getQueryData<ServerSettings>(SETTINGS);
+      const change = (one: ServerSetting) => ({ ...one, value: changes[one.key] ?? [] });
+      if (before)
+        client.setQueryData(SETTINGS, {
+          ...before,
+          settings: before.settings.map((one) => (one.key in changes ? change(one) : one)),
+        });
+      return { before };
+    },
+    onError: (_error, _changes, context) => client.setQueryData(SETTINGS, context?.before),
     onSuccess: (settings) => {
       client.setQueryData(SETTINGS, settings);
       return client.invalidateQueries({ queryKey: SOURCES });
