@@ -66,9 +66,10 @@ export function missingIn(): Found {
     }
   };
   const wordsOf = (text: string) => {
-    // The browser generates list numbers and decodes entities.
+    // The browser generates list numbers and decodes entities. Text in tags such as <environment_context> has a label.
     const source = text
       .normalize()
+      .replace(/<\/?[a-z]+(?:[_-][a-z]+)+>/g, " ")
       .replace(/^[>\s*+-]*\d+[.)]\s/gm, " ")
       .replace(/&[a-z]+\d*;|&#x?[\da-f]+;/gi, " ");
     return new Set(

@@ -3,6 +3,7 @@ import type { Split, Stat, Step } from "../api/analytics";
 import { ButtonGroup } from "../ui/ButtonGroup";
 import { go } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
+import { useTitle } from "../ui/useTitle";
 import styles from "./Analytics.module.css";
 import { Breakdown } from "./Breakdown";
 import { Days } from "./Days";
@@ -32,6 +33,7 @@ const SPLITS: readonly { value: Split; label: string }[] = [
 /** Token counts, cost, runs and tools over time. Every number links to its sessions. */
 export function Analytics({ query }: { query: URLSearchParams }) {
   const today = formatDay(new Date()); // stable during the day, so that responses stay cached
+  useTitle("Analytics");
   // biome-ignore lint/correctness/useExhaustiveDependencies: `today` stands for the current time
   const selection = useMemo(() => selectionOf(query, new Date()), [query, today]);
   return (

@@ -5,6 +5,7 @@ import { Boundary } from "../ui/Boundary";
 import { type Place, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { Toasts } from "../ui/Toasts";
+import { useTitle } from "../ui/useTitle";
 import { Guard } from "./Guard";
 import { Shell } from "./Shell";
 import {
@@ -77,6 +78,11 @@ function View({ place }: { place: Place }) {
     case "settings":
       return <Settings section={id} />;
     default:
-      return <Empty title="Page not found">The address may be from another release.</Empty>;
+      return <NotFound />;
   }
+}
+
+function NotFound() {
+  useTitle("Page not found");
+  return <Empty title="Page not found">The address may be from another release.</Empty>;
 }

@@ -4,6 +4,7 @@ import { type AgentInfo, createThread, isAvailable, useAgents } from "../api/age
 import { go, toThread } from "../ui/routing";
 import { Failure, Loading } from "../ui/States";
 import { toastError } from "../ui/Toasts";
+import { useTitle } from "../ui/useTitle";
 import { Composer, type ComposerActions } from "./Composer";
 import { setComposerStart } from "./composerStart";
 import type { OutgoingMessage } from "./live";
@@ -33,6 +34,7 @@ interface Props {
 
 /** The start of a new chat: agents, example questions and the composer. */
 export function NewChat({ prepare }: Props) {
+  useTitle("New chat");
   const queries = useQueryClient();
   const { data: agents, error, refetch } = useAgents();
   const [chosen, setChosen] = useState<string>();

@@ -4,6 +4,7 @@ import { getRun, listRuns } from "../api/runs";
 import type { Run } from "../partita.gen";
 import { go, toCompare } from "../ui/routing";
 import { Empty, Failure } from "../ui/States";
+import { useTitle } from "../ui/useTitle";
 import styles from "./Compare.module.css";
 import { Comparison } from "./Comparison";
 import { RunPicker } from "./RunPicker";
@@ -13,6 +14,7 @@ const MAX_RUNS = 100;
 
 /** Two runs side by side. */
 export function Compare({ a, b }: { a: string | null; b: string | null }) {
+  useTitle("Compare");
   const one = useRun(a);
   const other = useRun(b);
   const suggested = useOtherRun(one.data, b);

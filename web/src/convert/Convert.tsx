@@ -7,6 +7,7 @@ import { bytes, plural } from "../ui/format";
 import { Failure, Loading } from "../ui/States";
 import { visible } from "../ui/sanitize";
 import { toast } from "../ui/Toasts";
+import { useTitle } from "../ui/useTitle";
 import styles from "./Convert.module.css";
 import { DetectedFormat } from "./DetectedFormat";
 import { type Finding, findingsOf, marksOf } from "./findings";
@@ -25,6 +26,7 @@ interface Input {
 
 /** Detects the format of a pasted text, converts it and shows what is lost. */
 export function Convert() {
+  useTitle("Convert");
   const [input, setInput] = useState<Input>({ text: "", version: 0 });
   const [from, setFrom] = useState<string | null>(null);
   const [to, setTo] = useState("ai-sdk-ui-v7");

@@ -3,9 +3,10 @@ import type { ThreadSummary } from "../api/threads";
 import { ImportBar } from "../threads/ImportBar";
 import { activeCommands } from "../ui/commands";
 import { usePreference } from "../ui/preferences";
-import { href } from "../ui/routing";
+import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { useNow } from "../ui/useNow";
+import { useTitle } from "../ui/useTitle";
 import { Active } from "./Active";
 import { FirstSteps } from "./FirstSteps";
 import styles from "./Home.module.css";
@@ -28,6 +29,7 @@ export function Home() {
   const sessions = useSessions();
   const week = useWeek();
   const progress = useHomeFeed();
+  useTitle(usePlace().path[0] === "sessions" ? "Sessions" : "Home");
   return (
     <div className={styles.home}>
       <header className={styles.top}>

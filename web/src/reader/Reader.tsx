@@ -9,6 +9,7 @@ import { moment, plural } from "../ui/format";
 import { Empty, Failure } from "../ui/States";
 import { visible } from "../ui/sanitize";
 import { Toasts } from "../ui/Toasts";
+import { useTitle } from "../ui/useTitle";
 import { type IndexEntry, readThread, type SharedThread } from "./data";
 import styles from "./Reader.module.css";
 import { FOOT, ThreadIndex, UNTITLED } from "./ThreadIndex";
@@ -26,9 +27,7 @@ export function Reader({ index }: { index: readonly IndexEntry[] | null }) {
     document.documentElement.dataset.theme = isDark ? "dark" : "light";
   }, [isDark]);
   const title = index && (entry ? entry.thread.title || UNTITLED : plural(index.length, "thread"));
-  useLayoutEffect(() => {
-    if (title) document.title = visible(title);
-  }, [title]);
+  useTitle(title, { isAlone: true });
   return (
     <main className={styles.page}>
       <div className={styles.buttons}>

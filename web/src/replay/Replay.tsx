@@ -5,6 +5,7 @@ import { getRun } from "../api/runs";
 import type { Run } from "../partita.gen";
 import { toThread } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
+import { useTitle } from "../ui/useTitle";
 import styles from "./Replay.module.css";
 import { ReplayPlayer } from "./ReplayPlayer";
 import { RunHeader } from "./RunHeader";
@@ -20,6 +21,7 @@ export function Replay({ runId, at }: { runId: string; at: string | null }) {
     refetchInterval: ({ state }) => (state.data && isActive(state.data) ? POLL_INTERVAL : false),
   });
   const { timeline, progress } = useRunTimeline(runId);
+  useTitle(run.data ? null : "Replay"); // else named by its header
   if (run.error)
     return <WithoutRun>{<Failure error={run.error} retry={() => void run.refetch()} />}</WithoutRun>;
   if (!run.data) return <WithoutRun>{<Loading />}</WithoutRun>;

@@ -7,6 +7,7 @@ import { CopyButton } from "../ui/CopyButton";
 import { ago, compact, duration, moment, money, plural } from "../ui/format";
 import { go, toCompare, toRun, toThread } from "../ui/routing";
 import { visible } from "../ui/sanitize";
+import { useTitle } from "../ui/useTitle";
 import styles from "./RunHeader.module.css";
 
 const MAX_RUNS = 200;
@@ -22,6 +23,7 @@ export function RunHeader({ run, link }: { run: Run; link: () => string }) {
     queryFn: ({ signal }) => listRuns({ threadId: run.threadId, limit: MAX_RUNS }, signal),
   });
   const title = visible(thread.data?.title || "Untitled thread");
+  useTitle(thread.data && `Replay: ${title}`, { isActive: run.status === "running" });
   const siblings = runs.data?.items ?? [];
   return (
     <header className={styles.header}>

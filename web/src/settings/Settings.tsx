@@ -1,5 +1,6 @@
 import { go, href } from "../ui/routing";
 import { Tabs } from "../ui/Tabs";
+import { useTitle } from "../ui/useTitle";
 import { Appearance } from "./Appearance";
 import { useServerSettings } from "./queries";
 import styles from "./Settings.module.css";
@@ -13,6 +14,7 @@ type Section = (typeof SECTIONS)[number]["name"];
 
 /** The settings: those of this browser, and for the user of the server's machine those of the server. */
 export function Settings({ section }: { section: string | undefined }) {
+  useTitle("Settings");
   const { isError, isEnabled } = useServerSettings();
   const isLocal = isEnabled && !isError;
   const shown = SECTIONS.filter((one) => one.name === "appearance" || isLocal);
