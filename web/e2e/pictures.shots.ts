@@ -37,8 +37,7 @@ const VIEWS: readonly View[] = [
     name: "share",
     hash: (site) => threadOf(site, "demo-network"),
     ready: async (page) => {
-      await page.getByRole("button", { name: "More", exact: true }).first().click();
-      await page.getByRole("menuitem", { name: /Share/ }).click();
+      await page.getByRole("button", { name: "Share", exact: true }).click();
     },
   },
   { name: "analytics", hash: () => "#/analytics?range=all" },

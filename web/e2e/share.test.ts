@@ -75,8 +75,7 @@ describe("the share dialog", () => {
   const open = async (options = {}) => {
     const page = await site.open("#/t/t1", options);
     await page.getByText("shines").first().waitFor();
-    await page.getByRole("button", { name: "More", exact: true }).first().click();
-    await page.getByRole("menuitem", { name: /Share/ }).click();
+    await page.getByRole("button", { name: "Share", exact: true }).click();
     await page.getByRole("dialog", { name: "Share this thread" }).waitFor();
     await page.getByText("[redacted: github token 1]").waitFor();
     return page;

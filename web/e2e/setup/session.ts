@@ -4,6 +4,8 @@ import type { Site } from "./site";
 export interface SessionRecord {
   readonly type: "user" | "assistant";
   readonly message: object;
+  /** What Claude Code adds to the result of a tool. */
+  readonly toolUseResult?: object;
 }
 
 export const userRecord = (content: string | readonly object[]): SessionRecord => ({
@@ -15,6 +17,26 @@ export const assistantRecord = (id: string, block: object, usage: object = {}): 
   type: "assistant",
   message: { id, type: "message", role: "assistant", model: "claude-baker", content: [block], usage },
 });
+
+/** A call of a tool and its result. */
+export const toolRecords = (
+  id: string,
+  name: string,
+  input: object,
+  result: string,
+  failed = false,
+  details?: object,
+): readonly SessionRecord[] => [
+  assistantRecord(`msg-${id}`, { type: "tool_use", id: `toolu-${id}`, name, input }),
+  {
+    ...userRecord([{ type: "tool_result", tool_use_id: `toolu-${id}`, content: result, is_error: failed }]),
+    ...(details && { toolUseResult: details }),
+  },
+];
+
+/** Imports a session of records. */
+export const importRecords = (site: Site, id: string, records: readonly SessionRecord[]): Promise<void> =>
+  importLines(site, linesOf(id, records));
 
 /** The lines of records. `from` is the index of the first one in the session. */
 function linesOf(id: string, records: readonly SessionRecord[], from = 0): string {

@@ -1,7 +1,7 @@
 /** Threads: list, facets and changes. */
 
 import type { RunStatus, Thread } from "../partita.gen";
-import { authorization, getJson, type Listing, type Query, request, sendJson } from "./client";
+import { authorization, getJson, type Listing, prefetchJson, type Query, request, sendJson } from "./client";
 
 export interface ThreadSummary {
   readonly thread: Thread;
@@ -54,6 +54,16 @@ const at = (id: string) => `api/threads/${encodeURIComponent(id)}`;
 /** The threads with messages. */
 export const listSummaries = (query: Query, signal?: AbortSignal): Promise<Listing<ThreadSummary>> =>
   getJson("api/summaries", { empty: false, ...query }, signal);
+
+/** The summary of a thread; null for one without messages. */
+export const getSummary = async (id: string, signal?: AbortSignal): Promise<ThreadSummary | null> =>
+  (await getJson<Listing<ThreadSummary>>("api/summaries", SUMMARY_OF(id), signal)).items[0] ?? null;
+
+const SUMMARY_OF = (id: string): Query => ({ ids: id, limit: 1 });
+
+/** Prepares `getSummary`. */
+export const prefetchSummary = (id: string): Promise<unknown> =>
+  prefetchJson("api/summaries", SUMMARY_OF(id));
 
 export const getFacets = (query: Query, signal?: AbortSignal): Promise<Facets> =>
   getJson("api/facets", { empty: false, ...query }, signal);

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { TableOfContents } from "lucide-react";
 import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import type { Outline } from "../api/messages";
 import { getThread } from "../api/threads";
 import { isImported } from "../chat/agentChoice";
 import { Composer, type ComposerControl } from "../chat/Composer";
@@ -13,6 +13,7 @@ import { FindBar } from "../find/FindBar";
 import type { Place } from "../find/matches";
 import { useFind } from "../find/useFind";
 import { useMarks } from "../find/useMarks";
+import { IconButton } from "../ui/Button";
 import { copyWithToast } from "../ui/clipboard";
 import { FoldAll } from "../ui/Fold";
 import { go, toThread } from "../ui/routing";
@@ -23,6 +24,7 @@ import { MessageCache } from "./cache";
 import { EditMessage } from "./EditMessage";
 import { focusInMessage, focusPendingCall } from "./focus";
 import { Header } from "./Header";
+import { HeaderActions } from "./HeaderActions";
 import { type ListControl, MessageList } from "./MessageList";
 import { RawPanel } from "./RawPanel";
 import { rowsOf } from "./rows";
@@ -36,6 +38,8 @@ import { useOutline } from "./useOutline";
 import { useOutlinePane } from "./useOutlinePane";
 import { useOverview } from "./useOverview";
 import { useRenderContexts } from "./useRenderContexts";
+import { useResume } from "./useResume";
+import { useSummary } from "./useSummary";
 import { TAIL_LENGTH, useTail } from "./useTail";
 import { useThreadUpdates } from "./useThreadUpdates";
 import { useTurns } from "./useTurns";
@@ -77,7 +81,9 @@ export function Conversation({ threadId, message, part, query }: Props) {
   });
   const { outline, error, isStale, reload } = useOutline(threadId, branch, internal);
   const pane = useOutlinePane(outline);
-  const turns = useTurns(outline, useOverview(threadId, branch, outline));
+  const overview = useOverview(threadId, branch, outline);
+  const turns = useTurns(outline, overview);
+  const { summary, isLoading } = useSummary(threadId, thread);
   const { agent, last, choose, refresh: refetchAgents } = useThreadAgent(threadId, thread);
   const refresh = useCallback(async () => {
     const [found] = await Promise.all([reload(), refetch(), refetchAgents()]);
@@ -140,17 +146,12 @@ export function Conversation({ threadId, message, part, query }: Props) {
   const copyLink = (id?: string) => void copyWithToast(linkTo(threadId, id), "Link copied");
   useKeys({ list, selected, copyLink, showRaw, setFolds, find: find.open });
   const currentId = selected ?? rows.at(-1)?.id;
-  const items = useMenu({
-    threadId,
-    runId:
-      (currentId && (liveById.get(currentId) ?? cache.get(currentId))?.runId) ||
-      stored.findLast((one) => one.runId)?.runId,
-    copyLink,
-    internal,
-    setInternal,
-    setPanel,
-    find: find.open,
-  });
+  const runId =
+    (currentId && (liveById.get(currentId) ?? cache.get(currentId))?.runId) ||
+    stored.findLast((one) => one.runId)?.runId;
+  const more = useMenu({ threadId, runId, copyLink, internal, setInternal, setPanel });
+  const write = () => composer.current?.focus();
+  const resume = useResume({ thread, overview, canWrite, write, fork: actions.fork });
   const edited = editing === null ? undefined : cache.get(editing);
 
   if (noThread) return <Failure error={noThread} retry={() => void refresh()} />;
@@ -159,12 +160,25 @@ export function Conversation({ threadId, message, part, query }: Props) {
       <div className={styles.conversation}>
         <Header
           thread={thread}
-          count={rows.length - internalCount(outline)}
+          summary={summary}
+          isLoading={isLoading}
+          overview={overview}
           models={outline?.models ?? []}
-          usage={outline?.usage}
-          busy={live.busy}
-          items={items}
-          pane={pane}
+          isRunning={live.busy}
+          isWaiting={isWaiting}
+          actions={
+            <HeaderActions
+              runId={runId}
+              onFind={find.open}
+              onShare={() => setPanel("share")}
+              resume={resume}
+              more={more}
+            >
+              <IconButton label="Outline" pressed={pane.isOpen} onClick={pane.toggle} data-outline-toggle>
+                <TableOfContents size={16} />
+              </IconButton>
+            </HeaderActions>
+          }
         />
         {branch !== null && <BranchNote onActivate={() => actions.chooseBranch(branch)} />}
         {find.isOpen && <FindBar find={find} />}
@@ -272,10 +286,6 @@ function useReplies(
     };
   }, [respondToApproval, addToolOutput, composer]);
 }
-
-/** How many of the rows are internal messages. */
-const internalCount = (outline: Outline | undefined): number =>
-  outline ? outline.rows.length - outline.total : 0;
 
 /** Switches to the branch of the message in the address if the current branch does not contain it. */
 function useBranchOf(

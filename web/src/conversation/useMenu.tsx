@@ -1,18 +1,8 @@
-/** The menu items of a session. */
-import {
-  ChartColumn,
-  ChartSpline,
-  CopyPlus,
-  Eye,
-  GitCompareArrows,
-  Link2,
-  Play,
-  Search,
-  Share2,
-} from "lucide-react";
+/** The menu items of a session that have no button of their own. */
+import { ChartColumn, ChartSpline, CopyPlus, Eye, GitCompareArrows, Link2 } from "lucide-react";
 import { copyThread } from "../api/threads";
 import type { MenuItem } from "../ui/Menu";
-import { go, href, toCompare, toRun, toThread } from "../ui/routing";
+import { go, href, toCompare, toThread } from "../ui/routing";
 import { toastError } from "../ui/Toasts";
 import type { Panel } from "./Conversation";
 
@@ -24,22 +14,13 @@ interface Options {
   readonly internal: boolean;
   readonly setInternal: (internal: boolean) => void;
   readonly setPanel: (panel: Panel) => void;
-  readonly find: () => void;
 }
 
 export function useMenu(options: Options): readonly MenuItem[] {
-  const { threadId, runId, copyLink, internal, setInternal, setPanel, find } = options;
+  const { threadId, runId, copyLink, internal, setInternal, setPanel } = options;
   const duplicate = async () => go(toThread((await copyThread(threadId)).id));
   return [
-    { label: "Share …", icon: <Share2 size={15} />, run: () => setPanel("share") },
     { label: "Copy link", icon: <Link2 size={15} />, run: () => copyLink() },
-    { label: "Find in this session", icon: <Search size={15} />, run: () => find() },
-    {
-      label: "Replay the run",
-      icon: <Play size={15} />,
-      disabled: !runId,
-      run: () => runId && go(toRun(runId)),
-    },
     {
       label: "Compare the run",
       icon: <GitCompareArrows size={15} />,

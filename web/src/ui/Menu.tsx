@@ -10,10 +10,15 @@ import {
 } from "react";
 import { IconButton } from "./Button";
 import styles from "./Menu.module.css";
+import { EXTERNAL_LINK } from "./sanitize";
 
 export interface MenuItem {
   readonly label: ReactNode;
-  readonly run: () => void;
+  /** A second line. */
+  readonly description?: ReactNode;
+  readonly run?: () => void;
+  /** A link instead of `run`. */
+  readonly href?: string;
   readonly icon?: ReactNode;
   /** A number or a key anchor the right. */
   readonly count?: string;
@@ -95,29 +100,51 @@ export function Menu({ label, items, anchor, onClose }: Props) {
       onKeyDown={onKeyDown}
     >
       {items.map((item, index) => (
-        // biome-ignore lint/a11y/useAriaPropsSupportedByRole: plain items have no checked state
-        <button
-          key={index}
-          type="button"
-          role={roleOf(item)}
-          aria-checked={item.chosen ?? item.checked}
-          disabled={item.disabled}
-          tabIndex={-1}
-          className={item.bad ? `${styles.item} ${styles.bad}` : styles.item}
-          onClick={() => {
-            close();
-            item.run();
-          }}
-        >
-          <span className={styles.icon} aria-hidden>
-            {item.chosen ? <Check size={14} /> : item.icon}
-          </span>
-          <span className={styles.label}>{item.label}</span>
-          {item.count !== undefined && <span className={styles.count}>{item.count}</span>}
-          {item.checked && <Check size={14} aria-hidden />}
-        </button>
+        <Item key={index} item={item} close={close} />
       ))}
     </div>
+  );
+}
+
+function Item({ item, close }: { item: MenuItem; close: () => void }) {
+  const content = (
+    <>
+      <span className={styles.icon} aria-hidden>
+        {item.chosen ? <Check size={14} /> : item.icon}
+      </span>
+      <span className={styles.text}>
+        <span className={styles.label}>{item.label}</span>
+        {item.description !== undefined && <span className={styles.description}>{item.description}</span>}
+      </span>
+      {item.count !== undefined && <span className={styles.count}>{item.count}</span>}
+      {item.checked && <Check size={14} aria-hidden />}
+    </>
+  );
+  const className = item.bad ? `${styles.item} ${styles.bad}` : styles.item;
+  if (item.href !== undefined && !item.disabled) {
+    const web = /^https?:/.test(item.href) ? EXTERNAL_LINK : {};
+    return (
+      <a role="menuitem" href={item.href} tabIndex={-1} className={className} onClick={close} {...web}>
+        {content}
+      </a>
+    );
+  }
+  return (
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: plain items have no checked state
+    <button
+      type="button"
+      role={roleOf(item)}
+      aria-checked={item.chosen ?? item.checked}
+      disabled={item.disabled}
+      tabIndex={-1}
+      className={className}
+      onClick={() => {
+        close();
+        item.run?.();
+      }}
+    >
+      {content}
+    </button>
   );
 }
 
@@ -128,20 +155,33 @@ const itemsOf = (menu: HTMLElement | null): HTMLElement[] => [
 const roleOf = ({ chosen, checked }: MenuItem): string =>
   chosen !== undefined ? "menuitemradio" : checked !== undefined ? "menuitemcheckbox" : "menuitem";
 
+interface ButtonProps extends Pick<Props, "label" | "items"> {
+  /** The content of the button; by default three dots. It contains the label. */
+  readonly children?: ReactNode;
+  readonly className?: string;
+}
+
 /** A button that opens a menu. */
-export function MenuButton({ label, items }: Pick<Props, "label" | "items">) {
+export function MenuButton({ label, items, children, className }: ButtonProps) {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null);
   const close = useCallback(() => setAnchor(null), []);
+  const rest = {
+    "aria-haspopup": "menu" as const,
+    "aria-expanded": anchor !== null,
+    onClick: ({ currentTarget }: { readonly currentTarget: HTMLElement }) =>
+      setAnchor((was) => (was ? null : currentTarget)),
+  };
   return (
     <>
-      <IconButton
-        label={label}
-        aria-haspopup="menu"
-        aria-expanded={anchor !== null}
-        onClick={({ currentTarget }) => setAnchor((was) => (was ? null : currentTarget))}
-      >
-        <EllipsisVertical size={17} />
-      </IconButton>
+      {children === undefined ? (
+        <IconButton label={label} className={className} {...rest}>
+          <EllipsisVertical size={17} />
+        </IconButton>
+      ) : (
+        <button type="button" className={className} title={label} {...rest}>
+          {children}
+        </button>
+      )}
       {anchor && <Menu label={label} items={items} anchor={anchor} onClose={close} />}
     </>
   );

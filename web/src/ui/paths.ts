@@ -62,6 +62,10 @@ export function editorUrl(
   return URL.canParse(url) ? url : null;
 }
 
+/** The URL that opens a folder in an editor, by the same template; null if there is none. */
+export const folderUrl = (template: string, folder: string): string | null =>
+  editorUrl(template.replace(/[:&](?:\w+=)?\{(?:line|column)\}/g, ""), folder, undefined);
+
 /** A lone surrogate cannot be encoded. */
 const encodeSegment = (segment: string): string =>
   encodeURIComponent(segment.replace(/\p{Surrogate}/gu, "\ufffd")).replaceAll("%3A", ":");
