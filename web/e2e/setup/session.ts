@@ -34,10 +34,6 @@ export const toolRecords = (
   },
 ];
 
-/** Imports a session of records. */
-export const importRecords = (site: Site, id: string, records: readonly SessionRecord[]): Promise<void> =>
-  importLines(site, linesOf(id, records));
-
 /** The lines of records. `from` is the index of the first one in the session. */
 function linesOf(id: string, records: readonly SessionRecord[], from = 0): string {
   const line = (record: SessionRecord, index: number) =>
