@@ -197,7 +197,7 @@ describe("a chat", () => {
         .evaluateAll((cards) => cards.map((card) => (card as HTMLElement).dataset.toolKind));
     const shell = page.getByRole("group", { name: /^Shell pytest -q tests\/test_lamp\.py/ });
     await shell.waitFor();
-    expect(await page.getByText("running", { exact: true }).count()).toBe(1);
+    expect(await page.locator("main header").first().getByText("Running", { exact: true }).count()).toBe(1);
     await page
       .getByRole("group", { name: /^Edit / })
       .first()
