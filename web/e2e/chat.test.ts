@@ -29,7 +29,7 @@ const isFocused = (page: Page) => box(page).evaluate((area) => area === document
 /** Waits until no run is active and all messages are stored. */
 async function idle(page: Page): Promise<void> {
   await send(page).waitFor();
-  await page.getByText("running", { exact: true }).waitFor({ state: "detached" });
+  await page.locator("[data-session-state=Running]").waitFor({ state: "detached" });
 }
 
 async function write(page: Page, words: string): Promise<void> {
@@ -197,7 +197,7 @@ describe("a chat", () => {
         .evaluateAll((cards) => cards.map((card) => (card as HTMLElement).dataset.toolKind));
     const shell = page.getByRole("group", { name: /^Shell pytest -q tests\/test_lamp\.py/ });
     await shell.waitFor();
-    expect(await page.locator("main header").first().getByText("Running", { exact: true }).count()).toBe(1);
+    expect(await page.locator("[data-session-state=Running]").count()).toBe(1);
     await page
       .getByRole("group", { name: /^Edit / })
       .first()

@@ -40,7 +40,7 @@ async function startChat(site: Site, text: string): Promise<Page> {
 /** Waits until all messages are stored. */
 async function settled(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Send", exact: true }).waitFor();
-  await page.getByText("running", { exact: true }).waitFor({ state: "detached" });
+  await page.locator("[data-session-state=Running]").waitFor({ state: "detached" });
 }
 
 /** Removes the focus and the pointer from the messages. */

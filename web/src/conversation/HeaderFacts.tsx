@@ -24,7 +24,7 @@ export function HeaderFacts({ thread, repository, overview, models, state }: Pro
   return (
     <p className={styles.facts}>
       {state && (
-        <span className={styles.state} data-state={state}>
+        <span className={styles.state} data-session-state={state}>
           {state}
         </span>
       )}
