@@ -189,4 +189,68 @@ describe("the outline of a session", () => {
     expect(await tree(page).count()).toBe(0);
     expect(await page.evaluate(() => document.activeElement?.closest("[data-message]") !== null)).toBe(true);
   });
+
+  it("goes to errors, edits, sub-agents and questions by keys, and says which one it is", async () => {
+    const page = await site.open("#/t/t?m=q1", WIDE);
+    await row(page, "q1").waitFor();
+    await lines(page).first().waitFor();
+    const press = async (key: string, said: string) => {
+      await page.keyboard.press(key);
+      await expect.poll(() => page.getByRole("status").filter({ hasText: said }).count()).toBe(1);
+    };
+    const openCard = (place: string) =>
+      page.locator(`[id="part-${place}"] [data-tool-kind] > div > button[aria-expanded=true]`).first();
+    await press("e", "Error 1 of 2");
+    await openCard("a2-0").waitFor();
+    expect(await isSeen(page, '[id="part-a2-0"]')).toBe(true);
+    await press("e", "Error 2 of 2");
+    await expect.poll(() => isSeen(page, '[id="part-a5-0"]')).toBe(true);
+    await press("e", "No more errors");
+    await press("Shift+E", "Error 1 of 2");
+    await press("Shift+E", "No earlier errors");
+    await press("d", "Edit 1 of 2");
+    await press("d", "Edit 2 of 2");
+    await openCard("a4-0.children.0.0").waitFor();
+    await press("Shift+D", "Edit 1 of 2");
+    await press("a", "Sub-agent 1 of 1");
+    await openCard("a4-0").waitFor();
+    await press("a", "No more sub-agents");
+    await press("n", "Question 3 of 3");
+    await press("p", "Question 2 of 3");
+    await expect.poll(() => isSeen(page, '[data-message="q2"]')).toBe(true);
+    // After a scroll it goes on from the messages that are visible.
+    await page.locator("section[aria-label=Messages]").hover();
+    await page.mouse.wheel(0, -100_000);
+    await expect.poll(() => current(page)).toContain("Where is the lantern?");
+    await press("n", "Question 2 of 3");
+  });
+
+  it("has a map of the messages that scrolls them", async () => {
+    const page = await site.open("#/t/t?m=q1", WIDE);
+    await lines(page).first().waitFor();
+    const map = page.locator("[aria-hidden=true][title*='Click or drag']");
+    const shapes = (kind: string) =>
+      map
+        .locator(`path[data-kind=${kind}]`)
+        .evaluate((one) => (one.getAttribute("d")?.match(/M/g) ?? []).length);
+    await expect.poll(() => shapes("question")).toBe(3);
+    expect(await Promise.all(["error", "edit", "agent", "match"].map(shapes))).toEqual([2, 2, 1, 0]);
+    const box = await map.boundingBox();
+    if (!box) throw new Error("The map is not visible");
+    await page.mouse.move(box.x + 9, box.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 9, box.y + box.height, { steps: 3 });
+    await page.mouse.up();
+    await expect.poll(() => isSeen(page, '[data-message="a6"]')).toBe(true);
+    await expect.poll(() => current(page)).toContain("look");
+    await page.keyboard.press("f");
+    await page.keyboard.type("gulls");
+    await expect.poll(() => shapes("match")).toBeGreaterThan(3);
+    // A click on a mark goes to its place.
+    await page.keyboard.press("Escape");
+    const mark = await map.locator("path[data-kind=agent]").boundingBox();
+    await page.mouse.click((mark?.x ?? 0) + 2, (mark?.y ?? 0) + 2);
+    await expect.poll(() => isSeen(page, '[id="part-a4-0"]')).toBe(true);
+    expect(page.url()).toContain("m=a4&p=0");
+  });
 });

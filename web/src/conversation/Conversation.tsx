@@ -26,6 +26,7 @@ import { focusInMessage, focusPendingCall } from "./focus";
 import { Header } from "./Header";
 import { HeaderActions } from "./HeaderActions";
 import { type ListControl, MessageList } from "./MessageList";
+import { MessageMap } from "./MessageMap";
 import { RawPanel } from "./RawPanel";
 import { rowsOf } from "./rows";
 import { SessionOutline } from "./SessionOutline";
@@ -37,8 +38,10 @@ import { useMenu } from "./useMenu";
 import { useOutline } from "./useOutline";
 import { useOutlinePane } from "./useOutlinePane";
 import { useOverview } from "./useOverview";
+import { usePosition } from "./usePosition";
 import { useRenderContexts } from "./useRenderContexts";
 import { useResume } from "./useResume";
+import { useStops } from "./useStops";
 import { useSummary } from "./useSummary";
 import { TAIL_LENGTH, useTail } from "./useTail";
 import { useThreadUpdates } from "./useThreadUpdates";
@@ -123,7 +126,9 @@ export function Conversation({ threadId, message, part, query }: Props) {
     [message, part, query],
   );
   const frame = useRef<HTMLDivElement>(null);
+  const position = usePosition(frame, list, message, part);
   const showPlace = (place: Place, words: string | null = null) => {
+    position.show(place);
     go(toThread(threadId, place.messageId, place.part, words), { replace: true });
     setSelected(place.messageId);
     list.current?.show(place.messageId, place.part, words === null);
@@ -144,7 +149,8 @@ export function Conversation({ threadId, message, part, query }: Props) {
   useMarks({ frame, parts: find.parts, current: find.current, fallback: find.words });
   const actions = useActions({ threadId, cache, live, composer, canWrite, refresh, setBranch, setEditing });
   const copyLink = (id?: string) => void copyWithToast(linkTo(threadId, id), "Link copied");
-  useKeys({ list, selected, copyLink, showRaw, setFolds, find: find.open });
+  const toStop = useStops({ rows, turns, position, onShow: showPlace });
+  useKeys({ list, selected, copyLink, showRaw, setFolds, find: find.open, toStop });
   const currentId = selected ?? rows.at(-1)?.id;
   const runId =
     (currentId && (liveById.get(currentId) ?? cache.get(currentId))?.runId) ||
@@ -195,7 +201,10 @@ export function Conversation({ threadId, message, part, query }: Props) {
                     target={target}
                     opensAtEnd={canWrite || outline.running}
                     selected={selected}
-                    onSelect={setSelected}
+                    onSelect={(messageId) => {
+                      setSelected(messageId);
+                      position.show({ messageId, part: null });
+                    }}
                     actions={actions}
                     editing={editing}
                     editor={
@@ -223,6 +232,9 @@ export function Conversation({ threadId, message, part, query }: Props) {
               ) : (
                 <Loading />
               )}
+              {thread && rows.length > 0 && (
+                <MessageMap turns={turns} find={find} list={list} onShow={showPlace} />
+              )}
             </div>
             {thread && (
               <Composer
@@ -239,9 +251,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
             <SessionOutline
               pane={pane}
               turns={turns}
-              frame={frame}
-              list={list}
-              selected={selected}
+              position={position}
               folder={thread?.project}
               onShow={(messageId, part) => showPlace({ messageId, part })}
             />

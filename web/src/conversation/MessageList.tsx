@@ -12,6 +12,7 @@ import {
   useSyncExternalStore,
 } from "react";
 import type { Outline } from "../api/messages";
+import type { Extent } from "../outline/marks";
 import type { Message } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { Failure } from "../ui/States";
@@ -20,7 +21,7 @@ import type { MessageCache } from "./cache";
 import type { Actions } from "./MessageActions";
 import styles from "./MessageList.module.css";
 import { MessageRow } from "./MessageRow";
-import { isQuestion, type Row, step } from "./rows";
+import { isQuestion, type Row } from "./rows";
 import { useDeferredRows } from "./useDeferredRows";
 import type { RenderContexts } from "./useRenderContexts";
 import { type ListTarget, SCROLL_MARGIN, useScrollTarget } from "./useScrollTarget";
@@ -29,18 +30,15 @@ import { type ListTarget, SCROLL_MARGIN, useScrollTarget } from "./useScrollTarg
 export interface ListControl {
   /** Scrolls to a message or part and highlights it for a moment, unless it has a mark of its own. */
   readonly show: (messageId: string, part?: string | null, highlight?: boolean) => void;
-  readonly step: (by: 1 | -1, matches?: (row: Row) => boolean) => void;
+  readonly step: (by: 1 | -1) => void;
   readonly toStart: () => void;
   readonly toEnd: () => void;
   /** The message at the top of the visible area. */
   readonly top: () => string | null;
   /** Where a message is in the scrolled content, in pixels; rows that have not been rendered are estimated. */
-  readonly offsetOf: (messageId: string) => Extent | null;
-}
-
-export interface Extent {
-  readonly start: number;
-  readonly size: number;
+  readonly extentOf: (messageId: string) => Extent | null;
+  /** The element that scrolls. */
+  readonly scroller: () => HTMLElement | null;
 }
 
 interface Props {
@@ -130,9 +128,9 @@ export function MessageList(props: Props) {
   };
   useImperativeHandle(props.control, () => ({
     show: (messageId, part, highlight = true) => scrollTarget.show(messageId, part ?? null, highlight),
-    step: (by, matches) => {
-      const current = rows.findIndex((row) => row.id === selected);
-      choose(step(rows, current < 0 ? topIndex(list) - by : current, by, matches));
+    step: (by) => {
+      const current = indexes.get(selected ?? "") ?? -1;
+      choose(isVisible(list, current) ? current + by : topIndex(list));
     },
     toStart: () => choose(0),
     toEnd: () => {
@@ -141,7 +139,8 @@ export function MessageList(props: Props) {
       list.scrollToEnd();
     },
     top: () => rows[topIndex(list)]?.id ?? null,
-    offsetOf: (messageId) => list.measurementsCache[indexes.get(messageId) ?? -1] ?? null,
+    scroller: () => scroller.current,
+    extentOf: (messageId) => list.measurementsCache[indexes.get(messageId) ?? -1] ?? null,
   }));
 
   const isAtEnd = list.isAtEnd(NEAR_END);
@@ -211,6 +210,12 @@ function useReady(isReadyNow: boolean): boolean {
   const [wasReady, setReady] = useState(isReadyNow);
   if (isReadyNow && !wasReady) setReady(true);
   return wasReady || isReadyNow;
+}
+
+function isVisible(list: List, index: number): boolean {
+  const { start, end } = list.measurementsCache[index] ?? { start: 0, end: 0 };
+  const top = list.scrollOffset ?? 0;
+  return end > top && start < top + (list.scrollRect?.height ?? 0);
 }
 
 /** The row at the top of the visible area. */

@@ -1,18 +1,15 @@
-import { type RefObject, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { Outline } from "../outline/Outline";
 import { useCommands } from "../ui/commands";
-import type { ListControl } from "./MessageList";
 import styles from "./SessionOutline.module.css";
 import type { OutlinePane } from "./useOutlinePane";
-import { useTopMessage } from "./useTopMessage";
+import { type Position, useCurrentMessage } from "./usePosition";
 import type { Turns } from "./useTurns";
 
 interface Props {
   readonly pane: OutlinePane;
   readonly turns: Turns;
-  readonly frame: RefObject<HTMLElement | null>;
-  readonly list: RefObject<ListControl | null>;
-  readonly selected: string | null;
+  readonly position: Position;
   readonly folder?: string;
   readonly onShow: (messageId: string, part: string | null) => void;
 }
@@ -20,10 +17,10 @@ interface Props {
 const TOGGLE = "[data-outline-toggle]";
 
 /** The outline beside the messages. On a narrow screen it is over them, and closes when it is left. */
-export function SessionOutline({ pane, turns, frame, list, selected, folder, onShow }: Props) {
+export function SessionOutline({ pane, turns, position, folder, onShow }: Props) {
   const { isDocked, close } = pane;
   const panel = useRef<HTMLElement>(null);
-  const top = useTopMessage(frame, list, selected);
+  const current = useCurrentMessage(position);
   const leave = () => {
     close();
     document.querySelector<HTMLElement>(TOGGLE)?.focus();
@@ -52,7 +49,7 @@ export function SessionOutline({ pane, turns, frame, list, selected, folder, onS
     >
       <Outline
         nodes={turns.nodes}
-        currentRow={turns.rowOf(top)}
+        currentRow={turns.rowOf(current)}
         folder={folder}
         onShow={(messageId, part) => {
           if (!isDocked) close();

@@ -49,19 +49,5 @@ export function rowsOf(
 }
 
 /** Whether a row is a prompt of the user: the start of a turn. */
-export const isQuestion = ({ role, type, internal }: Row): boolean =>
+export const isQuestion = ({ role, type, internal }: Pick<Row, "role" | "type" | "internal">): boolean =>
   role === "user" && type !== "event" && !internal;
-
-/** The next row in a direction that matches; `from` if there is none. */
-export function step(
-  rows: readonly Row[],
-  from: number,
-  by: 1 | -1,
-  matches: (row: Row) => boolean = () => true,
-): number {
-  for (let index = from + by; index >= 0 && index < rows.length; index += by) {
-    const row = rows[index];
-    if (row && matches(row)) return index;
-  }
-  return from;
-}

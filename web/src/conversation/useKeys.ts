@@ -1,9 +1,9 @@
 /** The keyboard shortcuts of a conversation. */
 import type { RefObject } from "react";
 import { useRef } from "react";
-import { useCommands } from "../ui/commands";
+import { type Command, useCommands } from "../ui/commands";
 import type { ListControl } from "./MessageList";
-import type { Row } from "./rows";
+import type { StopKind } from "./useStops";
 
 interface Options {
   readonly list: RefObject<ListControl | null>;
@@ -12,18 +12,27 @@ interface Options {
   readonly showRaw: (messageId: string) => void;
   readonly setFolds: (folds: { readonly open: boolean }) => void;
   readonly find: () => void;
+  /** Goes to the next or previous question, error, edit or sub-agent. */
+  readonly toStop: (kind: StopKind, by: 1 | -1) => void;
 }
 
-const isOfUser = (row: Row): boolean => row.role === "user";
+const STOPS = [
+  ["question", "n", "p", "question"],
+  ["error", "e", "E", "error"],
+  ["edit", "d", "D", "edit"],
+  ["agent", "a", "A", "sub-agent"],
+] as const;
 
-export function useKeys({ list, selected, copyLink, showRaw, setFolds, find }: Options): void {
+export function useKeys({ list, selected, copyLink, showRaw, setFolds, find, toStop }: Options): void {
   const isOpen = useRef(false);
-  const step = (by: 1 | -1, matches?: (row: Row) => boolean) => list.current?.step(by, matches);
+  const step = (by: 1 | -1) => list.current?.step(by);
   useCommands([
     { keys: "j", what: "Next message", group: "Session", run: () => step(1) },
     { keys: "k", what: "Previous message", group: "Session", run: () => step(-1) },
-    { keys: "n", what: "Next question", group: "Session", run: () => step(1, isOfUser) },
-    { keys: "p", what: "Previous question", group: "Session", run: () => step(-1, isOfUser) },
+    ...STOPS.flatMap(([kind, next, previous, name]): readonly Command[] => [
+      { keys: next, what: `Next ${name}`, group: "Session", run: () => toStop(kind, 1) },
+      { keys: previous, what: `Previous ${name}`, group: "Session", run: () => toStop(kind, -1) },
+    ]),
     { keys: "Home", what: "First message", group: "Session", run: () => list.current?.toStart() },
     { keys: "End", what: "Last message", group: "Session", run: () => list.current?.toEnd() },
     {

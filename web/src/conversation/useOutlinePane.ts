@@ -3,6 +3,7 @@ import { useCallback, useState, useSyncExternalStore } from "react";
 import type { Outline } from "../api/messages";
 import { useCommands } from "../ui/commands";
 import { usePreference } from "../ui/preferences";
+import { isQuestion } from "./rows";
 
 const WIDE = typeof window === "undefined" ? null : window.matchMedia("(min-width: 1200px)");
 /** From so many questions on it is open at first. */
@@ -34,8 +35,7 @@ export function useOutlinePane(outline: Outline | undefined): OutlinePane {
   return { isOpen, isDocked, toggle, close };
 }
 
-const isLongSession = ({ rows }: Outline): boolean =>
-  rows.filter(({ role, type, internal }) => role === "user" && type !== "event" && !internal).length >= MANY;
+const isLongSession = ({ rows }: Outline): boolean => rows.filter(isQuestion).length >= MANY;
 
 function subscribe(changed: () => void): () => void {
   WIDE?.addEventListener("change", changed);

@@ -173,12 +173,9 @@ export function currentIndex(items: readonly Item[], row: number): number {
   return at;
 }
 
-/** The places that a key steps through: questions, errors, edits or sub-agents, in order. */
-export function stopsOf(nodes: readonly TurnNode[], filter: Exclude<Filter, "all">): readonly Stop[] {
-  if (filter === "question")
-    return nodes.map(({ turn, row }) => ({ messageId: turn.messageId, part: null, row }));
-  return nodes.flatMap(({ entries }) => entries.filter(({ kind }) => kind === filter));
-}
+/** The places that a key steps through, in order. */
+export const stopsOf = (nodes: readonly TurnNode[], kind: EntryKind): readonly Stop[] =>
+  nodes.flatMap(({ entries }) => entries.filter((one) => one.kind === kind));
 
 export interface Stop {
   readonly messageId: string;

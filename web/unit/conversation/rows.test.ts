@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import type { Outline, OutlineRow } from "../../src/api/messages";
-import { estimate, rowsOf, step } from "../../src/conversation/rows";
+import { estimate, rowsOf } from "../../src/conversation/rows";
 import { outlineRow } from "./outlineRow";
 
 const row = (id: string, role: OutlineRow["role"] = "assistant", size = 100): OutlineRow =>
@@ -46,24 +46,5 @@ describe("the rows", () => {
   it("are estimated higher for longer messages, up to a limit", () => {
     expect(estimate(row("a", "user", 5000))).toBeGreaterThan(estimate(row("a", "user", 100)));
     expect(estimate(row("a", "user", 1e9))).toBeLessThanOrEqual(1600);
-  });
-});
-
-describe("a step through the rows", () => {
-  const rows = [row("q1", "user"), row("a1"), row("a2"), row("q2", "user")].map((one) => ({
-    ...one,
-    estimate: 1,
-  }));
-  const isOfUser = ({ role }: { readonly role: string }) => role === "user";
-
-  it.each([
-    [0, 1, undefined, 1],
-    [3, 1, undefined, 3],
-    [0, -1, undefined, 0],
-    [0, 1, isOfUser, 3],
-    [2, -1, isOfUser, 0],
-    [-1, 1, undefined, 0],
-  ] as const)("from %i by %i", (from, by, matches, to) => {
-    expect(step(rows, from, by, matches)).toBe(to);
   });
 });
