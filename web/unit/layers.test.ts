@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   reader: ["ui", "styles", "context", "markdown", "parts"],
   replay: ["ui", "api", "stream", "context", "parts"],
   compare: ["ui", "api", "replay"],
-  analytics: ["ui", "api"],
+  analytics: ["ui", "api", "threads"],
   convert: ["ui", "api", "tools", "reader"],
   palette: ["ui", "api"],
 };

@@ -1,36 +1,28 @@
 import { useMemo } from "react";
-import type { Split, Stat, Step } from "../api/analytics";
-import { ButtonGroup } from "../ui/ButtonGroup";
-import { go } from "../ui/routing";
-import { Empty, Failure, Loading } from "../ui/States";
+import type { Stat } from "../api/analytics";
+import { Empty, Failure } from "../ui/States";
 import { useTitle } from "../ui/useTitle";
 import styles from "./Analytics.module.css";
 import { Breakdown } from "./Breakdown";
+import { CostMap } from "./CostMap";
 import { Days } from "./Days";
 import { Filters } from "./Filters";
 import { Growth } from "./Growth";
-import { OVER_TIME, OverTime } from "./OverTime";
+import { Hours } from "./Hours";
+import { Lazy } from "./Lazy";
 import { formatDay, periodsIn, plusDays } from "./periods";
-import { useStats, useToolStats } from "./queries";
-import { Reasoning } from "./Reasoning";
+import { usePeriods, useStats, useToolStats } from "./queries";
+import { Section } from "./Section";
+import { SectionLinks } from "./SectionLinks";
+import { Sessions } from "./Sessions";
 import { hrefWith, type Selection, selectionOf } from "./selection";
 import { Tools } from "./Tools";
-import { TopRuns, TopThreads } from "./TopLists";
 import { Totals } from "./Totals";
+import { Trends } from "./Trends";
+import { Turns } from "./Turns";
 import { threadIdsOf } from "./timeSeries";
 
-const STEPS: readonly { value: Step; label: string }[] = [
-  { value: "day", label: "Days" },
-  { value: "week", label: "Weeks" },
-  { value: "month", label: "Months" },
-];
-const SPLITS: readonly { value: Split; label: string }[] = [
-  { value: "model", label: "Models" },
-  { value: "agent", label: "Agents" },
-  { value: "project", label: "Projects" },
-];
-
-/** Token counts, cost, runs and tools over time. Every number links to its sessions. */
+/** Cost, tokens, sessions and calls, over time and by what caused them. Everything leads to its sessions. */
 export function Analytics({ query }: { query: URLSearchParams }) {
   const today = formatDay(new Date()); // stable during the day, so that responses stay cached
   useTitle("Analytics");
@@ -41,18 +33,19 @@ export function Analytics({ query }: { query: URLSearchParams }) {
       <header className={styles.head}>
         <h1>Analytics</h1>
         <Filters selection={selection} />
+        <SectionLinks query={query} />
       </header>
       <Report selection={selection} />
     </div>
   );
 }
 
+/** All sections. Each loads on its own and has its height from the start, so that nothing moves. */
 function Report({ selection }: { selection: Selection }) {
   const total = useStats([], selection.filters);
   const now = total.data?.[0];
   if (total.error) return <Failure error={total.error} retry={() => void total.refetch()} />;
-  if (!now) return <Loading />;
-  if (now.threads === 0 && !selection.thread) {
+  if (now?.threads === 0 && !selection.thread) {
     return (
       <Empty title="No data in this period">
         <p>
@@ -62,18 +55,61 @@ function Report({ selection }: { selection: Selection }) {
       </Empty>
     );
   }
+  const target = selection.query.get("chart");
   return (
     <>
-      <Overview selection={selection} now={now} />
-      <Details selection={selection} />
+      <Section name="totals" target={target} hideHeading>
+        <Overview selection={selection} now={now} />
+      </Section>
+      <Trends selection={selection} total={now} />
+      <Section name="activity" target={target}>
+        <div className={styles.activity}>
+          <Days
+            level={3}
+            filters={{ ...selection.filters, since: undefined, until: undefined }}
+            last={selection.span.until && formatDay(plusDays(selection.span.until, -1))}
+          />
+          <Hours selection={selection} />
+        </div>
+      </Section>
+      <CostMap selection={selection} />
+      <Growth selection={selection} />
+      <Section name="sessions" target={target} hideHeading>
+        <Lazy rows={10}>
+          <Sessions selection={selection} />
+        </Lazy>
+      </Section>
+      <Section name="turns" target={target} hideHeading>
+        <Lazy rows={10}>
+          <Turns selection={selection} />
+        </Lazy>
+      </Section>
+      <Section name="models" target={target} hideHeading>
+        <Lazy rows={10}>
+          <Breakdown selection={selection} split="model" />
+        </Lazy>
+      </Section>
+      <Section name="projects" target={target} hideHeading>
+        <Lazy rows={10}>
+          <Breakdown selection={selection} split="project" />
+        </Lazy>
+        <Lazy rows={4}>
+          <Breakdown selection={selection} split="agent" />
+        </Lazy>
+      </Section>
+      <Section name="tools" target={target} hideHeading>
+        <Lazy rows={10}>
+          <Tools selection={selection} />
+        </Lazy>
+      </Section>
     </>
   );
 }
 
-function Overview({ selection, now }: { selection: Selection; now: Stat }) {
+function Overview({ selection, now }: { selection: Selection; now: Stat | undefined }) {
   const before = useStats([], selection.before).data?.[0];
   const tools = useToolStats(selection.filters).data;
-  const byPeriod = useStats([selection.step], selection.filters).data ?? [];
+  const byPeriod = usePeriods(selection).data ?? [];
   const byName = new Map(byPeriod.map((stat) => [stat.key[0] ?? "", stat]));
   const periods = periodsIn(selection.step, selection.span, [...byName.keys()], new Date());
   return (
@@ -84,96 +120,5 @@ function Overview({ selection, now }: { selection: Selection; now: Stat }) {
       periods={periods.map((period) => byName.get(period))}
       failing={tools && threadIdsOf(tools.map(({ failingThreadIds }) => ({ threadIds: failingThreadIds })))}
     />
-  );
-}
-
-function Details({ selection }: { selection: Selection }) {
-  return (
-    <>
-      <Charts selection={selection} />
-      <Days
-        filters={{ ...selection.filters, since: undefined, until: undefined }}
-        last={selection.span.until && formatDay(plusDays(selection.span.until, -1))}
-      />
-      <div className={styles.wide}>
-        <Growth selection={selection} />
-        <ToolTable selection={selection} />
-        {SPLITS.map(({ value }) => (
-          <BreakdownOf key={value} selection={selection} split={value} />
-        ))}
-        <TopRuns selection={selection} />
-        <TopThreads selection={selection} />
-      </div>
-    </>
-  );
-}
-
-function Charts({ selection }: { selection: Selection }) {
-  const { step, split, filters, span, query } = selection;
-  const statsQuery = useStats([step, split], filters);
-  const stats = statsQuery.data;
-  const periods = useMemo(
-    () =>
-      periodsIn(
-        step,
-        span,
-        (stats ?? []).map(({ key }) => key[0] ?? ""),
-        new Date(),
-      ),
-    [step, span, stats],
-  );
-  const set = (changes: Record<string, string>) => go(hrefWith(query, changes), { replace: true });
-  if (statsQuery.error) return <Failure error={statsQuery.error} retry={() => void statsQuery.refetch()} />;
-  return (
-    <>
-      <div className={styles.choices}>
-        <ButtonGroup
-          label="Columns"
-          value={step}
-          choices={STEPS}
-          onChange={(value) => set({ step: value })}
-        />
-        <ButtonGroup
-          label="Split by"
-          value={split}
-          choices={SPLITS}
-          onChange={(value) => set({ split: value })}
-        />
-      </div>
-      <div className={styles.charts}>
-        {stats ? (
-          <>
-            {OVER_TIME.map((measure) => (
-              <OverTime
-                key={measure.title}
-                selection={selection}
-                stats={stats}
-                periods={periods}
-                measure={measure}
-              />
-            ))}
-            <Reasoning selection={selection} stats={stats} periods={periods} />
-          </>
-        ) : (
-          <Loading />
-        )}
-      </div>
-    </>
-  );
-}
-
-function ToolTable({ selection }: { selection: Selection }) {
-  const statsQuery = useToolStats(selection.filters);
-  if (statsQuery.error) return <Failure error={statsQuery.error} retry={() => void statsQuery.refetch()} />;
-  return statsQuery.data ? <Tools selection={selection} stats={statsQuery.data} /> : <Loading />;
-}
-
-function BreakdownOf({ selection, split }: { selection: Selection; split: Split }) {
-  const statsQuery = useStats([split], selection.filters);
-  if (statsQuery.error) return <Failure error={statsQuery.error} retry={() => void statsQuery.refetch()} />;
-  return statsQuery.data ? (
-    <Breakdown selection={selection} split={split} stats={statsQuery.data} />
-  ) : (
-    <Loading />
   );
 }

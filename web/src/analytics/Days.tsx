@@ -14,10 +14,11 @@ interface Props {
   readonly filters?: StatFilters;
   /** The last day of the year; by default today. */
   readonly last?: string;
+  readonly level?: 2 | 3;
 }
 
 /** The sessions of each day of a year, as a heatmap. Every day leads to its sessions. */
-export function Days({ filters = {}, last = formatDay(new Date()) }: Props) {
+export function Days({ filters = {}, last = formatDay(new Date()), level }: Props) {
   const id = useId();
   const stats = useDays(last, filters).data;
   const days = useMemo(() => new Map((stats ?? []).map((stat) => [stat.key[0] ?? "", stat])), [stats]);
@@ -42,6 +43,7 @@ export function Days({ filters = {}, last = formatDay(new Date()) }: Props) {
     <Figure
       id={id}
       title="Sessions by day"
+      level={level}
       summary={summary}
       legend={<LevelLegend />}
       columns={columns}

@@ -1,4 +1,5 @@
 import type { Split, StatFilters } from "../api/analytics";
+import { shortProject } from "../threads/rows";
 import { Button } from "../ui/Button";
 import { go } from "../ui/routing";
 import styles from "./Filters.module.css";
@@ -7,10 +8,10 @@ import { formatDay, PRESETS, plusDays } from "./periods";
 import { useStats } from "./queries";
 import { hrefWith, type Selection } from "./selection";
 
-const KINDS: readonly { kind: Split; label: string }[] = [
-  { kind: "agent", label: "Agent" },
-  { kind: "project", label: "Project" },
-  { kind: "model", label: "Model" },
+const KINDS: readonly { kind: Split; label: string; all: string }[] = [
+  { kind: "agent", label: "Agent", all: "All agents" },
+  { kind: "project", label: "Project", all: "All projects" },
+  { kind: "model", label: "Model", all: "All models" },
 ];
 
 /** The filters by time, agent, project and model. They are kept in the address. */
@@ -28,7 +29,7 @@ export function Filters({ selection }: { selection: Selection }) {
   return (
     <form className={styles.filters} onSubmit={(event) => event.preventDefault()} aria-label="Filters">
       <label>
-        <span>Time</span>
+        <span className="visually-hidden">Time</span>
         <select
           value={custom ? "custom" : (query.get("range") ?? "30d")}
           onChange={(e) => chooseRange(e.target.value)}
@@ -44,7 +45,7 @@ export function Filters({ selection }: { selection: Selection }) {
       {custom &&
         (["from", "to"] as const).map((end) => (
           <label key={end}>
-            <span>{end === "from" ? "From" : "To"}</span>
+            <span className="visually-hidden">{end === "from" ? "From" : "To"}</span>
             <input
               type="date"
               value={query.get(end) ?? ""}
@@ -52,11 +53,12 @@ export function Filters({ selection }: { selection: Selection }) {
             />
           </label>
         ))}
-      {KINDS.map(({ kind, label }) => (
+      {KINDS.map(({ kind, label, all }) => (
         <Select
           key={kind}
           kind={kind}
           label={label}
+          all={all}
           value={query.get(kind) ?? ""}
           span={{ since: selection.filters.since, until: selection.filters.until }}
           onChange={(value) => set({ [kind]: value || null })}
@@ -80,23 +82,29 @@ export function Filters({ selection }: { selection: Selection }) {
 interface SelectProps {
   readonly kind: Split;
   readonly label: string;
+  /** The text of the choice of all. */
+  readonly all: string;
   readonly value: string;
   readonly span: StatFilters;
   readonly onChange: (value: string) => void;
 }
 
-function Select({ kind, label, value, span, onChange }: SelectProps) {
+function Select({ kind, label, all, value, span, onChange }: SelectProps) {
   const stats = useStats([kind], span).data ?? [];
   const names = stats.flatMap(({ key }) => (key[0] ? [key[0]] : []));
-  const all = value && !names.includes(value) ? [value, ...names] : names;
+  const choices = value && !names.includes(value) ? [value, ...names] : names;
   return (
     <label>
-      <span>{label}</span>
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">All</option>
-        {all.map((name) => (
+      <span className="visually-hidden">{label}</span>
+      <select
+        value={value}
+        data-active={value ? true : undefined}
+        onChange={(event) => onChange(event.target.value)}
+      >
+        <option value="">{all}</option>
+        {choices.map((name) => (
           <option key={name} value={name}>
-            {labelOf(kind, name)}
+            {kind === "project" ? shortProject(labelOf(kind, name)) : labelOf(kind, name)}
           </option>
         ))}
       </select>

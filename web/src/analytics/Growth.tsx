@@ -2,38 +2,48 @@ import { useId } from "react";
 import type { GrowthPoint, ThreadStat } from "../api/analytics";
 import { compact, count, moment, money, plural } from "../ui/format";
 import { go, toThread } from "../ui/routing";
-import { Failure, Loading } from "../ui/States";
+import { Failure } from "../ui/States";
 import { Figure } from "./charts/Figure";
 import { Lines } from "./charts/Lines";
 import styles from "./Growth.module.css";
 import { dropsIn, ownPoints, thinned } from "./growth";
 import { share, titleOf } from "./labels";
 import { MAX_THREADS, useGrowth, useThreadStats } from "./queries";
+import { Reasoning } from "./Reasoning";
+import { Section } from "./Section";
 import { hrefWith, type Selection } from "./selection";
 import type { Column } from "./Table";
 
 const MAX_POINTS = 120;
+const MAX_CHOICES = 30;
 
 /** The growth of a session's context. */
 export function Growth({ selection }: { selection: Selection }) {
-  const largest = useThreadStats("cost", selection.filters, MAX_THREADS).data ?? [];
+  const threads = useThreadStats("cost", selection.filters, MAX_THREADS);
+  const largest = (threads.data ?? []).filter((thread) => thread.inputTokens + thread.outputTokens > 0);
   const chosen = selection.thread ?? largest[0]?.id;
   const growth = useGrowth(chosen);
   return (
-    <div className={styles.growth}>
-      <Chooser selection={selection} chosen={chosen} threads={largest} />
-      {growth.error ? (
-        <Failure error={growth.error} retry={() => void growth.refetch()} />
-      ) : chosen && growth.isPending ? (
-        <Loading />
-      ) : chosen && growth.data?.length ? (
-        <GrowthChart threadId={chosen} points={growth.data} />
-      ) : (
-        <p className={styles.empty}>
-          {chosen ? "This thread has no usage data." : "No usage data in this period."}
-        </p>
-      )}
-    </div>
+    <Section
+      name="growth"
+      target={selection.query.get("chart")}
+      controls={<Chooser selection={selection} chosen={chosen} threads={largest.slice(0, MAX_CHOICES)} />}
+    >
+      <div className={styles.growth}>
+        {growth.error ? (
+          <Failure error={growth.error} retry={() => void growth.refetch()} />
+        ) : growth.isPending && (chosen || threads.isPending) ? (
+          <div className={styles.blank} />
+        ) : chosen && growth.data?.length ? (
+          <GrowthChart threadId={chosen} points={growth.data} />
+        ) : (
+          <p className={styles.empty}>
+            {chosen ? "This session has no usage data." : "No usage data in this period."}
+          </p>
+        )}
+        <Reasoning selection={selection} />
+      </div>
+    </Section>
   );
 }
 
@@ -48,7 +58,7 @@ function Chooser({ selection, chosen, threads }: ChooserProps) {
   const known = threads.some((thread) => thread.id === chosen);
   return (
     <div className={styles.chooser}>
-      <label htmlFor={id}>Context growth of</label>
+      <label htmlFor={id}>Session</label>
       <select
         id={id}
         value={chosen ?? ""}
@@ -61,7 +71,7 @@ function Chooser({ selection, chosen, threads }: ChooserProps) {
           </option>
         ))}
       </select>
-      {chosen && <a href={toThread(chosen)}>Open the thread</a>}
+      {chosen && <a href={toThread(chosen)}>Open the session</a>}
     </div>
   );
 }
@@ -85,18 +95,22 @@ function GrowthChart({ threadId, points }: { threadId: string; points: readonly 
   return (
     <Figure
       id={id}
-      title="Context growth"
+      title="Context by response"
+      level={3}
       summary={sentence}
-      legend={["Input, including cached", "Cached", "Output"]}
+      legend={[
+        { name: "Input, including cached", colour: 0 },
+        { name: "Cached", colour: 1 },
+        { name: "Output", colour: 2 },
+      ]}
       lines
       columns={columnsOf(linked)}
       rows={points}
       keyOf={(point) => `${points.indexOf(point)}`}
     >
       <Lines
-        id={id}
-        name="Context growth"
-        summary={`Context growth. ${sentence}`}
+        name="Context by response"
+        summary={`Context by response. ${sentence}`}
         labels={own.map((_, index) => count(index + 1))}
         series={[
           { name: "Input", values: own.map((point) => point.inputTokens) },

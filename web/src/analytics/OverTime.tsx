@@ -1,21 +1,28 @@
 import { useId } from "react";
 import type { Split, Stat, StatFilters, Step } from "../api/analytics";
-import { compact, count, money } from "../ui/format";
+import { compact, count, duration, money } from "../ui/format";
 import { Bars } from "./charts/Bars";
 import { Figure } from "./charts/Figure";
-import { sum, totals } from "./charts/stack";
+import { ALL, movingAverage, OTHER, type Series, sum, totals } from "./charts/stack";
+import type { Order } from "./colours";
 import { share } from "./labels";
 import { longName, periodSpan, shortName } from "./periods";
 import { isoRange, type Selection, toThreads } from "./selection";
 import { type TimeSeries, timeSeries } from "./timeSeries";
 
-interface Measure {
+export interface Measure {
   readonly title: string;
   readonly value: (stat: Stat) => number;
   readonly format: (value: number) => string;
   readonly tick: (value: number) => string;
   readonly whole: boolean;
+  /** Its values cannot be added up: a session can have several models, agents and periods. */
+  readonly distinct?: boolean;
 }
+
+/** 0, 30 min, 2 h, 2.5 h */
+const axisTime = (hours: number) =>
+  hours === 0 ? "0" : hours < 1 ? `${Math.round(hours * 60)} min` : `${compact(hours)} h`;
 
 /** $0, $0.025, $0.10, $2.50, $1.2K */
 const axisMoney = (value: number) =>
@@ -30,21 +37,44 @@ export const OVER_TIME: readonly Measure[] = [
     tick: compact,
     whole: true,
   },
-  { title: "Runs over time", value: (it) => it.runs, format: count, tick: compact, whole: true },
+  {
+    title: "Sessions over time",
+    value: (it) => it.threads,
+    format: count,
+    tick: compact,
+    whole: true,
+    distinct: true,
+  },
+  {
+    title: "Active hours over time",
+    value: (it) => (it.seconds ?? 0) / 3600,
+    format: (hours) => (hours ? duration(hours * 3600) : "0 min"),
+    tick: axisTime,
+    whole: false,
+  },
 ];
+
+/** The number of periods of the moving average. */
+export const AVERAGED: Readonly<Record<Step, number>> = { day: 7, week: 4, month: 3 };
 
 interface Props {
   readonly selection: Selection;
+  /** By period and by what they are split. */
   readonly stats: readonly Stat[];
+  /** The sum of its values in all selected time, if it is not the sum of the columns. */
+  readonly total?: number;
+  readonly order: Order;
+  readonly isLoading: boolean;
   readonly periods: readonly string[];
   readonly measure: Measure;
 }
 
-/** One measure by period, split by model, agent or project. */
-export function OverTime({ selection, stats, periods, measure }: Props) {
+/** One measure by period, split by model, agent or project, with its moving average. */
+export function OverTime({ selection, stats, total, order, isLoading, periods, measure }: Props) {
   const id = useId();
   const { step, split, span, filters } = selection;
-  const over = timeSeries(stats, periods, split, measure.value);
+  const all = timeSeries(stats, periods, split, order, measure.value);
+  const over = measure.distinct ? { ...all, series: all.series.map(asWhole) } : all;
   const sums = totals(over.series, periods.length);
   const link = (period: string, series?: string) => {
     const filtered: StatFilters = { ...filters, ...isoRange(periodSpan(step, period, span)) };
@@ -81,13 +111,16 @@ export function OverTime({ selection, stats, periods, measure }: Props) {
       href: (column: number) => (sums[column] ? link(periods[column] ?? "") : undefined),
     },
   ];
-  const summary = summaryOf(over, sums, step, split, measure);
+  const summary = summaryOf(over, sums, step, split, measure, total);
   return (
     <Figure
       id={id}
       title={measure.title}
+      level={3}
       summary={summary}
-      legend={over.series.map(({ name }) => name)}
+      isLoading={isLoading}
+      legend={over.series.map(({ name, colour = 0 }) => ({ name, colour }))}
+      hideLegend
       columns={columns}
       rows={periods.map((_, column) => column)}
       keyOf={(column) => periods[column] ?? ""}
@@ -101,10 +134,14 @@ export function OverTime({ selection, stats, periods, measure }: Props) {
         points={points}
         format={measure.tick}
         whole={measure.whole}
+        line={movingAverage(sums, AVERAGED[step])}
       />
     </Figure>
   );
 }
+
+/** The series of all, which is no part of anything. */
+const asWhole = (series: Series): Series => ({ ...series, name: "Sessions", colour: ALL });
 
 function summaryOf(
   over: TimeSeries,
@@ -112,13 +149,17 @@ function summaryOf(
   step: Step,
   split: Split,
   measure: Measure,
+  known: number | undefined,
 ): string {
-  const total = sum(sums);
+  const total = known ?? sum(sums);
   if (!total) return "No data in this period.";
   const most = sums.reduce((best, value, index) => (value > (sums[best] ?? 0) ? index : best), 0);
-  const largest = over.series[0];
+  const largest = over.series.reduce<Series | undefined>(
+    (best, one) => (one.name !== OTHER && (!best || sum(one.values) > sum(best.values)) ? one : best),
+    undefined,
+  );
   const part =
-    largest && over.series.length > 1
+    largest && over.series.length > 1 && !measure.distinct
       ? ` Largest ${split}: ${largest.name} (${share(sum(largest.values), total)}).`
       : "";
   const period = longName(step, over.periods[most] ?? "");

@@ -5,22 +5,24 @@ import { Figure } from "./charts/Figure";
 import { Lines } from "./charts/Lines";
 import { sum } from "./charts/stack";
 import { share } from "./labels";
-import { longName, periodSpan, shortName } from "./periods";
+import { longName, periodSpan, periodsIn, shortName } from "./periods";
+import { usePeriods } from "./queries";
 import { isoRange, type Selection, toThreads } from "./selection";
 import { groupByPeriod, threadIdsOf } from "./timeSeries";
 
 /** The share of reasoning in the output, and of cached tokens in the input, over time. */
-export function Reasoning({
-  selection,
-  stats,
-  periods,
-}: {
-  selection: Selection;
-  stats: readonly Stat[];
-  periods: readonly string[];
-}) {
+export function Reasoning({ selection }: { selection: Selection }) {
   const id = useId();
   const { step, span, filters } = selection;
+  const query = usePeriods(selection);
+  const stats = query.data ?? [];
+  const isLoading = query.isPending;
+  const periods = periodsIn(
+    step,
+    span,
+    stats.map(({ key }) => key[0] ?? ""),
+    new Date(),
+  );
   const byPeriod = groupByPeriod(stats);
   const rows = periods.map((period) => {
     const stats = byPeriod.get(period) ?? [];
@@ -54,8 +56,13 @@ export function Reasoning({
     <Figure
       id={id}
       title="Reasoning and cache"
+      level={3}
       summary={summary}
-      legend={["Reasoning, of the output", "Cached, of the input"]}
+      isLoading={isLoading}
+      legend={[
+        { name: "Reasoning, of the output", colour: 0 },
+        { name: "Cached, of the input", colour: 1 },
+      ]}
       lines
       columns={[
         {
@@ -71,7 +78,6 @@ export function Reasoning({
       keyOf={(row) => row.period}
     >
       <Lines
-        id={id}
         name="Reasoning and cache"
         summary={`Reasoning and cache. ${summary}`}
         labels={periods.map((period) => shortName(step, period))}

@@ -1,6 +1,8 @@
 /** The queries of the page. Identical queries share a request. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import {
+  type GroupBy,
   getGrowth,
   getRunStats,
   getStats,
@@ -10,24 +12,30 @@ import {
   type Split,
   type Stat,
   type StatFilters,
-  type Step,
+  type StatMeasure,
   type ThreadOrder,
 } from "../api/analytics";
 import { WEEKS, weeksUntil } from "./charts/Heatmap";
+import { type Order, orderOf } from "./colours";
 import { following, startOf } from "./periods";
-import { isoRange } from "./selection";
+import { isoRange, type Selection } from "./selection";
 
 const STALE_TIME = 30_000;
 
-/** The number of top sessions. The same everywhere, so that components share the request. */
-export const MAX_THREADS = 20;
+/** The number of loaded sessions. The same everywhere, so that components share the request. */
+export const MAX_THREADS = 200;
 
 const options = { staleTime: STALE_TIME, placeholderData: keepPreviousData };
 
-export const useStats = (by: readonly (Step | Split)[], filters: StatFilters | undefined) =>
+/** Statistics; with `measures`, only these, which takes less time. */
+export const useStats = (
+  by: readonly GroupBy[],
+  filters: StatFilters | undefined,
+  measures?: readonly StatMeasure[],
+) =>
   useQuery<readonly Stat[]>({
-    queryKey: ["analytics", "stats", by, filters],
-    queryFn: ({ signal }) => getStats(by, filters ?? {}, signal),
+    queryKey: ["analytics", "stats", by, filters, measures],
+    queryFn: ({ signal }) => getStats(by, filters ?? {}, signal, measures),
     enabled: filters !== undefined,
     staleTime: STALE_TIME,
     // Rows of another grouping would be displayed under wrong labels.
@@ -38,7 +46,7 @@ export const useStats = (by: readonly (Step | Split)[], filters: StatFilters | u
 export const useDays = (last: string, filters: StatFilters) => {
   const since = startOf(weeksUntil(last, WEEKS)[0]?.[0] ?? last);
   const until = startOf(following("day", last));
-  return useStats(["day"], { ...filters, ...isoRange({ since, until }) });
+  return useStats(["day"], { ...filters, ...isoRange({ since, until }) }, ["messages"]);
 };
 
 export const useToolStats = (filters: StatFilters) =>
@@ -69,3 +77,14 @@ export const useGrowth = (threadId: string | undefined) =>
     enabled: threadId !== undefined,
     staleTime: STALE_TIME,
   });
+
+const TOTAL_MEASURES: readonly StatMeasure[] = ["messages", "usage", "runs"];
+
+/** The statistics of each period. */
+export const usePeriods = ({ step, filters }: Selection) => useStats([step], filters, TOTAL_MEASURES);
+
+/** The colours of models, agents or projects. */
+export function useOrder(split: Split, { filters }: Selection): Order {
+  const stats = useStats([split], filters).data;
+  return useMemo(() => orderOf(split, stats ?? []), [split, stats]);
+}

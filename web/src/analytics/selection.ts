@@ -11,7 +11,10 @@ export interface Selection {
   readonly before?: StatFilters;
   readonly step: Step;
   readonly split: Split;
+  /** The session whose context growth is shown. */
   readonly thread?: string;
+  /** The project whose sessions the map of costs shows. */
+  readonly zoom?: string;
 }
 
 const STEPS: readonly string[] = ["day", "week", "month"] satisfies Step[];
@@ -35,6 +38,7 @@ export function selectionOf(query: URLSearchParams, now: Date): Selection {
     step: STEPS.includes(step) ? (step as Step) : defaultStep(span, now),
     split: SPLITS.includes(split) ? (split as Split) : "model",
     thread: query.get("thread") || undefined,
+    zoom: query.get("zoom") || undefined,
   };
 }
 
@@ -48,6 +52,8 @@ export function hrefWith(query: URLSearchParams, changes: Params): string {
   return href(["analytics"], { ...Object.fromEntries(query), ...changes });
 }
 
+const LIST = ["sessions"];
+
 interface ThreadFilters extends StatFilters {
   readonly tool?: string | null;
   readonly errors?: boolean;
@@ -55,12 +61,13 @@ interface ThreadFilters extends StatFilters {
 }
 
 /**
- * The link to the threads of a number. Few threads are listed by id, so that the list contains exactly those. Many are
+ * The link to the list with the threads of a number. Few threads are listed by id, so that the list contains exactly
+ * those: its filters by time, agent and model mean the thread, those of statistics each message or run. Many are
  * selected by filters.
  */
 export function toThreads({ ids, errors, ...filters }: ThreadFilters): string {
   const failed = errors ? 1 : null;
-  if (ids?.length && ids.every((id) => !id.includes(",")))
-    return href([], { ids: ids.join(","), errors: failed });
-  return href([], { ...filters, errors: failed });
+  if (!ids?.length || ids.some((id) => id.includes(","))) return href(LIST, { ...filters, errors: failed });
+  const { project, tool } = filters;
+  return href(LIST, { project, tool, ids: ids.join(","), errors: failed });
 }

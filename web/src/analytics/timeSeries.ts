@@ -1,6 +1,7 @@
 /** Statistics over time as series, and the threads of each cell. */
 import type { Split, Stat } from "../api/analytics";
 import { OTHER, type Series, seriesOf } from "./charts/stack";
+import type { Order } from "./colours";
 import { labelOf } from "./labels";
 
 export interface TimeSeries {
@@ -18,12 +19,13 @@ export function timeSeries(
   stats: readonly Stat[],
   periods: readonly string[],
   split: Split,
+  order: Order,
   value: (stat: Stat) => number,
 ): TimeSeries {
   const rows = stats.filter((stat) => value(stat) > 0);
   const nameOf = (stat: Stat) => labelOf(split, stat.key[1]);
   const cells = rows.map((stat) => ({ column: stat.key[0] ?? "", series: nameOf(stat), value: value(stat) }));
-  const series = seriesOf(cells, periods);
+  const series = seriesOf(cells, periods, order);
   const shown = new Set(series.map(({ name }) => name));
   const byPeriod = groupByPeriod(rows);
   const idsOf = (period: string, name?: string) => {

@@ -32,7 +32,7 @@ export function useMenu(options: Options): readonly MenuItem[] {
     {
       label: "Context growth",
       icon: <ChartSpline size={15} />,
-      run: () => go(href(["analytics"], { thread: threadId })),
+      run: () => go(href(["analytics"], { thread: threadId, chart: "growth" })),
     },
     {
       label: "Show internal messages",

@@ -4,6 +4,7 @@ import { share } from "../../src/analytics/labels";
 import { hrefWith, selectionOf, toThreads } from "../../src/analytics/selection";
 import { sort } from "../../src/analytics/Table";
 import { changeOf } from "../../src/analytics/Totals";
+import { money } from "../../src/ui/format";
 
 const NOW = new Date(2026, 2, 18, 15, 30);
 
@@ -38,13 +39,18 @@ describe("the address", () => {
 
 describe("the link to the threads of a number", () => {
   it("lists few threads by id", () => {
-    expect(toThreads({ agent: "a", ids: ["t1", "t2"] })).toBe("#/?ids=t1%2Ct2");
-    expect(toThreads({ ids: ["t1"], errors: true })).toBe("#/?ids=t1&errors=1");
+    expect(toThreads({ agent: "a", ids: ["t1", "t2"] })).toBe("#/sessions?ids=t1%2Ct2");
+    expect(toThreads({ project: "/p", tool: "Read", model: "m", ids: ["t1"] })).toBe(
+      "#/sessions?project=%2Fp&tool=Read&ids=t1",
+    );
+    expect(toThreads({ ids: ["t1"], errors: true })).toBe("#/sessions?ids=t1&errors=1");
   });
 
   it("uses the filters for many or unlisted threads", () => {
-    expect(toThreads({ agent: "a", tool: "Read", errors: true })).toBe("#/?agent=a&tool=Read&errors=1");
-    expect(toThreads({ agent: "a", ids: ["one,two"] })).toBe("#/?agent=a");
+    expect(toThreads({ agent: "a", tool: "Read", errors: true })).toBe(
+      "#/sessions?agent=a&tool=Read&errors=1",
+    );
+    expect(toThreads({ agent: "a", ids: ["one,two"] })).toBe("#/sessions?agent=a");
   });
 });
 
@@ -53,8 +59,13 @@ it.each([
   [5, 0, "new"],
   [15, 10, "+50%"],
   [0, 10, "−100%"],
-])("the change from %d to %d is %s", (now, before, expected) => {
-  expect(changeOf(now, before)).toBe(expected);
+  [99, 10, "+890%"],
+  [101, 10, "from $10.00"],
+  [2.5, 0.0001, "from $0.0001"],
+  [1.001, 1.0011, "same"],
+  [0, 0, "same"],
+])("the change to %d from %d is %s", (now, before, expected) => {
+  expect(changeOf(now, before, money)).toBe(expected);
 });
 
 it.each([

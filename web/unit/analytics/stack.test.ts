@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { OTHER, seriesOf, stacked, totals } from "../../src/analytics/charts/stack";
+import { movingAverage, OTHER, seriesOf, stacked, totals } from "../../src/analytics/charts/stack";
 import { threadIdsOf, timeSeries } from "../../src/analytics/timeSeries";
 import type { Stat } from "../../src/api/analytics";
 
@@ -13,15 +13,15 @@ describe("series", () => {
     { column: "a", series: "none", value: 0 },
   ];
 
-  it("have a value for every column, the largest first", () => {
-    expect(seriesOf(cells, ["a", "b", "c"])).toEqual([
-      { name: "large", values: [3, 5, 0] },
-      { name: "small", values: [1, 0, 0] },
+  it("have a value for every column, in the order of the names", () => {
+    expect(seriesOf(cells, ["a", "b", "c"], ["large", "absent", "small"])).toEqual([
+      { name: "large", values: [3, 5, 0], colour: 0 },
+      { name: "small", values: [1, 0, 0], colour: 2 },
     ]);
   });
 
   it("are stacked", () => {
-    const series = seriesOf(cells, ["a", "b"]);
+    const series = seriesOf(cells, ["a", "b"], ["large", "small"]);
     expect(stacked(series, 0)).toEqual([
       [0, 3],
       [3, 4],
@@ -29,15 +29,20 @@ describe("series", () => {
     expect(totals(series, 2)).toEqual([4, 5]);
   });
 
-  it("beyond the limit are combined", () => {
-    const many = Array.from({ length: 9 }, (_, index) => ({
-      column: "a",
-      series: `s${index}`,
-      value: index + 1,
-    }));
-    const series = seriesOf(many, ["a"]);
-    expect(series.map(({ name }) => name)).toEqual(["s8", "s7", "s6", "s5", "s4", OTHER]);
-    expect(totals(series, 1)).toEqual([45]);
+  it("without a colour of their own are combined", () => {
+    const many = Array.from({ length: 9 }, (_, index) => ({ column: "a", series: `s${index}`, value: 1 }));
+    const series = seriesOf(
+      many,
+      ["a"],
+      many.map((one) => one.series),
+    );
+    expect(series.map(({ name }) => name)).toEqual(["s0", "s1", "s2", "s3", "s4", "s5", "s6", OTHER]);
+    expect(totals(series, 1)).toEqual([9]);
+  });
+
+  it("have moving averages", () => {
+    expect(movingAverage([3, 6, 9, 0], 3)).toEqual([Number.NaN, Number.NaN, 6, 5]);
+    expect(movingAverage([], 3)).toEqual([]);
   });
 });
 
@@ -53,16 +58,16 @@ describe("the threads of a cell", () => {
       stat(["a", "small"], 1, ["t2", "t3"]),
       stat(["b", null], 1, []),
     ];
-    const over = timeSeries(rows, ["a", "b"], "model", cost);
+    const over = timeSeries(rows, ["a", "b"], "model", ["large", "small"], cost);
     expect(over.idsOf("a", "large")).toEqual(["t1", "t2"]);
     expect(over.idsOf("a")).toEqual(["t1", "t2", "t3"]);
-    expect(over.series.map(({ name }) => name)).toEqual(["large", "No model", "small"]);
+    expect(over.series.map(({ name }) => name)).toEqual(["large", "small", OTHER]);
   });
 
   it("of the combined series are those of all its rows", () => {
     const rows = Array.from({ length: 8 }, (_, index) => stat(["a", `m${index}`], 10 - index, [`t${index}`]));
-    const over = timeSeries(rows, ["a"], "model", cost);
-    expect(over.idsOf("a", OTHER)).toEqual(["t5", "t6", "t7"]);
+    const over = timeSeries(rows, ["a"], "model", ["m0", "m1"], cost);
+    expect(over.idsOf("a", OTHER)).toEqual(["t2", "t3", "t4", "t5", "t6", "t7"]);
   });
 
   it("are not listed if there are too many", () => {

@@ -1,5 +1,5 @@
 import { Axes } from "./Axes";
-import { colourOf, Patterns } from "./Patterns";
+import { colourOf } from "./Patterns";
 import styles from "./Plot.module.css";
 import { Points } from "./Points";
 import { frameOf, HEIGHT, type Point } from "./plot";
@@ -8,7 +8,6 @@ import type { Series } from "./stack";
 import { useWidth } from "./useWidth";
 
 interface Props {
-  readonly id: string;
   readonly name: string;
   readonly summary: string;
   readonly labels: readonly string[];
@@ -22,14 +21,14 @@ interface Props {
   readonly drops?: readonly number[];
 }
 
-/** Lines differ by their dashes, not only by colour. */
+/** For those who prefer more contrast, lines differ by their dashes, too. */
 const DASHES = [undefined, "6 4", "2 3", "10 3 2 3", "1 5", "12 6"];
 
 export const dashOf = (series: number): string | undefined => DASHES[series % DASHES.length];
 
 /** A line chart. NaN is a gap. The area below the first line is filled. */
 export function Lines(props: Props) {
-  const { id, name, summary, labels, series, points, format, whole = false, least = 0, drops = [] } = props;
+  const { name, summary, labels, series, points, format, whole = false, least = 0, drops = [] } = props;
   const [container, width] = useWidth<HTMLDivElement>();
   const maximum = series.reduce(
     (most, { values }) => values.reduce((one, value) => (value > one ? value : one), most),
@@ -41,11 +40,10 @@ export function Lines(props: Props) {
   const half = (frame.right - frame.left) / last / 2;
   const path = (values: readonly number[]) => pathOf(values, x, frame.y);
   return (
-    <div ref={container} className={styles.plot}>
+    <div ref={container} className={styles.plot} style={{ height: HEIGHT }}>
       {width > 0 && (
         <>
           <svg width={width} height={HEIGHT} role="img" aria-label={summary}>
-            <Patterns chart={id} count={series.length} />
             <Axes frame={frame} labels={labels} x={x} format={format} />
             {drops.map((column) => (
               <line
@@ -71,7 +69,7 @@ export function Lines(props: Props) {
                 <path
                   className={styles.line}
                   stroke={colourOf(index)}
-                  strokeDasharray={dashOf(index)}
+                  style={{ "--dash": dashOf(index) } as object}
                   d={path(values)}
                 />
                 {values.length < 60 &&

@@ -8,6 +8,7 @@ const STYLE_PROPERTIES = [
   "stroke-width",
   "stroke-dasharray",
   "opacity",
+  "display",
   "font-size",
   "font-weight",
   "text-anchor",
@@ -17,10 +18,11 @@ const MARGIN = 16;
 const TITLE_HEIGHT = 34;
 const ENTRY_HEIGHT = 20;
 
+/** An entry of a legend. */
 export interface Entry {
   readonly name: string;
-  /** The swatch in the legend of the page. */
-  readonly swatch: SVGElement | null;
+  /** The number of the colour of its series. */
+  readonly colour: number;
 }
 
 /** A copy of an element with computed styles as attributes. */
@@ -61,15 +63,11 @@ export function composeImage(svg: SVGSVGElement, title: string, legend: readonly
   for (const [name, value] of Object.entries({ x: MARGIN, y: MARGIN + TITLE_HEIGHT, width, height }))
     chart.setAttribute(name, String(value));
   image.append(chart);
-  legend.forEach(({ name, swatch }, index) => {
+  legend.forEach(({ name, colour: series }, index) => {
     const y = MARGIN + TITLE_HEIGHT + height + 8 + index * ENTRY_HEIGHT;
-    if (swatch) {
-      const copy = inlined(swatch);
-      copy.setAttribute("x", String(MARGIN));
-      copy.setAttribute("y", String(y));
-      image.append(copy);
-    }
-    image.append(text(name, MARGIN + 30, y + 11, colour("--text-soft"), 12));
+    const fill = colour(`--series-${series + 1}`);
+    image.append(createElement("rect", { x: MARGIN, y, width: 12, height: 12, rx: 2, fill }));
+    image.append(text(name, MARGIN + 20, y + 11, colour("--text-soft"), 12));
   });
   return image as SVGSVGElement;
 }

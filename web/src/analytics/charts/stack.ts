@@ -10,27 +10,44 @@ export interface Series {
   readonly name: string;
   /** One value per column. */
   readonly values: readonly number[];
+  /** The number of its colour. By default its place. */
+  readonly colour?: number;
 }
 
 export const OTHER = "Others";
+/** The number of series with a colour of their own. */
+export const MAX_SERIES = 7;
+/** The colour of a series that is not a part of anything. */
+export const ALL = 8;
 
-/** The largest series, and the rest as one series. Ordered by sum, so that colours are consistent between charts. */
-export function seriesOf(cells: readonly Cell[], columns: readonly string[], most = 6): Series[] {
+/**
+ * The series of the first names of `order`, and all others as one series. A name has the same colour in every chart
+ * with the same order.
+ */
+export function seriesOf(
+  cells: readonly Cell[],
+  columns: readonly string[],
+  order: readonly string[],
+): Series[] {
   const indexes = new Map(columns.map((column, index) => [column, index]));
-  const rows = new Map<string, number[]>();
+  const colours = new Map(order.slice(0, MAX_SERIES).map((name, colour) => [name, colour]));
+  const rows = new Map<number, number[]>();
   for (const { column, series, value } of cells) {
     const index = indexes.get(column);
     if (index === undefined) continue;
-    const row = rows.get(series) ?? columns.map(() => 0);
+    const colour = colours.get(series) ?? MAX_SERIES;
+    const row = rows.get(colour) ?? columns.map(() => 0);
     row[index] = (row[index] ?? 0) + value;
-    rows.set(series, row);
+    rows.set(colour, row);
   }
-  const all = [...rows].map(([name, values]) => ({ name, values })).filter(({ values }) => sum(values) > 0);
-  const ranked = all.sort((a, b) => sum(b.values) - sum(a.values) || (a.name < b.name ? -1 : 1));
-  if (ranked.length <= most) return ranked;
-  const rest = ranked.slice(most - 1);
-  const others = columns.map((_, index) => sum(rest.map(({ values }) => values[index] ?? 0)));
-  return [...ranked.slice(0, most - 1), { name: OTHER, values: others }];
+  return [...rows]
+    .filter(([, values]) => sum(values) > 0)
+    .sort(([first], [second]) => first - second)
+    .map(([colour, values]) => ({
+      name: colour === MAX_SERIES ? OTHER : (order[colour] ?? ""),
+      values,
+      colour,
+    }));
 }
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -48,3 +65,12 @@ export function stacked(series: readonly Series[], column: number): [number, num
 /** The sum of each column. */
 export const totals = (series: readonly Series[], columns: number): number[] =>
   Array.from({ length: columns }, (_, index) => sum(series.map(({ values }) => values[index] ?? 0)));
+
+/** The mean of each value and those before it, so many in total; NaN where there are fewer. */
+export function movingAverage(values: readonly number[], most: number): number[] {
+  let total = 0;
+  return values.map((value, index) => {
+    total += value - (values[index - most] ?? 0);
+    return index < most - 1 ? Number.NaN : Math.max(0, total) / most;
+  });
+}
