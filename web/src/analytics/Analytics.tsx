@@ -11,7 +11,7 @@ import { Growth } from "./Growth";
 import { Hours } from "./Hours";
 import { Lazy } from "./Lazy";
 import { formatDay, periodsIn, plusDays } from "./periods";
-import { usePeriods, useStats, useToolStats } from "./queries";
+import { Later, useFirstQueries, usePeriods, useStats, useToolStats } from "./queries";
 import { Section } from "./Section";
 import { SectionLinks } from "./SectionLinks";
 import { Sessions } from "./Sessions";
@@ -28,6 +28,7 @@ export function Analytics({ query }: { query: URLSearchParams }) {
   useTitle("Analytics");
   // biome-ignore lint/correctness/useExhaustiveDependencies: `today` stands for the current time
   const selection = useMemo(() => selectionOf(query, new Date()), [query, today]);
+  useFirstQueries(selection);
   return (
     <div className={styles.page}>
       <header className={styles.head}>
@@ -57,7 +58,7 @@ function Report({ selection }: { selection: Selection }) {
   }
   const target = selection.query.get("chart");
   return (
-    <>
+    <Later value={now !== undefined}>
       <Section name="totals" target={target} hideHeading>
         <Overview selection={selection} now={now} />
       </Section>
@@ -102,7 +103,7 @@ function Report({ selection }: { selection: Selection }) {
           <Tools selection={selection} />
         </Lazy>
       </Section>
-    </>
+    </Later>
   );
 }
 

@@ -1,23 +1,22 @@
 import { useId, useMemo } from "react";
-import type { Stat, StatMeasure } from "../api/analytics";
+import type { Stat } from "../api/analytics";
 import { count, plural } from "../ui/format";
 import { type Cell, Cells, LEFT, LevelLegend } from "./charts/Cells";
 import styles from "./charts/Cells.module.css";
 import { Figure } from "./charts/Figure";
 import { useWidth } from "./charts/useWidth";
-import { useStats } from "./queries";
+import { useHours } from "./queries";
 import { type Selection, toThreads } from "./selection";
 import type { Column } from "./Table";
 
 const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
-const MEASURES: readonly StatMeasure[] = ["messages"];
 const HEIGHT = 17;
 
 /** The messages of each hour of the week, as a heatmap. Every hour leads to its sessions. */
 export function Hours({ selection }: { selection: Selection }) {
   const id = useId();
-  const query = useStats(["hour"], selection.filters, MEASURES);
+  const query = useHours(selection);
   const stats = useMemo(() => (query.data ?? []).filter(({ key }) => key[0]), [query.data]);
   const hours = new Map(stats.map((stat) => [stat.key[0] ?? "", stat]));
   const hrefOf = (stat: Stat) => toThreads({ ...selection.filters, ids: stat.threadIds });

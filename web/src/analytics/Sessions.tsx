@@ -54,6 +54,7 @@ function columnsOf(query: URLSearchParams, projects: Order): Column<ThreadStat>[
     },
     {
       label: "Project",
+      wide: true,
       value: project,
       text: (thread) => shortProject(project(thread)),
       colour: (thread) => colourIn(projects, project(thread)),

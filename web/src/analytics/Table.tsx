@@ -25,6 +25,8 @@ export interface Column<Row> {
   readonly bar?: boolean | "share";
   /** The bar is of what went wrong. */
   readonly bad?: boolean;
+  /** Left out where there is little space. */
+  readonly wide?: boolean;
 }
 
 interface Props<Row> {
@@ -77,13 +79,14 @@ export function Table<Row>(props: Props<Row>) {
         <table className={styles.table}>
           <thead>
             <tr>
-              {columns.map(({ label, about, number }, index) => {
+              {columns.map(({ label, about, number, wide }, index) => {
                 const mine = sorting?.column === index ? sorting : null;
                 return (
                   <th
                     key={label}
                     scope="col"
                     title={about}
+                    data-wide={wide}
                     className={number ? styles.number : undefined}
                     aria-sort={mine ? (mine.down ? "descending" : "ascending") : undefined}
                   >
@@ -174,7 +177,7 @@ function Cell<Row>({ row, column, head, maximum }: CellProps<Row>) {
       <div>{content}</div>
     </th>
   ) : (
-    <td className={column.number ? styles.number : undefined}>
+    <td className={column.number ? styles.number : undefined} data-wide={column.wide} data-bar={!!column.bar}>
       <div>{content}</div>
     </td>
   );

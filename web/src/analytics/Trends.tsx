@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { Split, Stat, StatMeasure, Step } from "../api/analytics";
+import type { Split, Stat, Step } from "../api/analytics";
 import { ButtonGroup } from "../ui/ButtonGroup";
 import { go } from "../ui/routing";
 import { Failure } from "../ui/States";
@@ -8,7 +8,7 @@ import { MAX_SERIES, OTHER } from "./charts/stack";
 import { colourIn } from "./colours";
 import { AVERAGED, OVER_TIME, OverTime } from "./OverTime";
 import { periodsIn } from "./periods";
-import { useOrder, usePeriods, useStats } from "./queries";
+import { useOrder, usePeriods, useTrends } from "./queries";
 import { Section } from "./Section";
 import { hrefWith, type Selection } from "./selection";
 import styles from "./Trends.module.css";
@@ -23,14 +23,12 @@ const SPLITS: readonly { value: Split; label: string }[] = [
   { value: "agent", label: "Agents" },
   { value: "project", label: "Projects" },
 ];
-/** To count calls takes the longest. */
-const MEASURES: readonly StatMeasure[] = ["usage", "runs"];
 const NONE: readonly Stat[] = [];
 
 /** Cost, tokens, sessions and active time by day, week or month. The charts have one legend. */
 export function Trends({ selection, total }: { selection: Selection; total?: Stat }) {
-  const { step, split, filters, span, query } = selection;
-  const parts = useStats([step, split], filters, MEASURES);
+  const { step, split, span, query } = selection;
+  const parts = useTrends(selection);
   const whole = usePeriods(selection);
   const order = useOrder(split, selection);
   const stats = parts.data ?? NONE;
@@ -72,14 +70,12 @@ export function Trends({ selection, total }: { selection: Selection; total?: Sta
       <div className={styles.legend}>
         <Legend
           name="trends"
+          average={`Average of ${AVERAGED[step]} ${step}s`}
           entries={[
             ...order.slice(0, MAX_SERIES).map((name) => ({ name, colour: colourIn(order, name) })),
             ...(order.length > MAX_SERIES ? [{ name: OTHER, colour: MAX_SERIES }] : []),
           ]}
         />
-        <span className={styles.average}>
-          Average of {AVERAGED[step]} {step}s
-        </span>
       </div>
       {error ? (
         <Failure error={error} retry={() => void Promise.all([parts.refetch(), whole.refetch()])} />

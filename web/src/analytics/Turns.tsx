@@ -53,7 +53,7 @@ function columnsOf(models: Order): Column<RunStat>[] {
       mark: (run) => <AgentMark agent={run.agent} />,
       href: (run) => toThread(run.threadId, run.messageId),
     },
-    { label: "Session", value: sessionOf, href: (run) => toThread(run.threadId) },
+    { label: "Session", wide: true, value: sessionOf, href: (run) => toThread(run.threadId) },
     costs({ ...replay, bar: true }),
     numbers("Tokens", (run) => run.inputTokens + run.outputTokens, compact, replay),
     numbers("Time", (run) => run.seconds, time, replay),

@@ -9,6 +9,9 @@ interface Props {
   readonly format: (value: number) => string;
 }
 
+/** The width of a character in pixels. */
+const CHARACTER = 6;
+
 /** The grid lines with their values, and as many column labels as fit. */
 export function Axes({ frame, labels, x, format }: Props) {
   const every = labelEvery(labels.length, frame.right - frame.left, 58);
@@ -29,11 +32,14 @@ export function Axes({ frame, labels, x, format }: Props) {
         </g>
       ))}
       {labels.map((label, column) =>
-        column % every === 0 && x(column) < frame.right - 12 ? (
+        column % every === 0 ? (
           <text
             key={column}
             className={styles.label}
-            x={Math.max(x(column), frame.left + 14)}
+            x={Math.min(
+              Math.max(x(column), frame.left + 14),
+              frame.right + 8 - (label.length * CHARACTER) / 2,
+            )}
             y={frame.bottom + 17}
             textAnchor="middle"
           >

@@ -7,10 +7,12 @@ interface Props {
   readonly name: string;
   readonly entries: readonly Entry[];
   readonly lines?: boolean;
+  /** The name of the line over the columns. */
+  readonly average?: string;
 }
 
 /** The names of the series with their colours. */
-export function Legend({ name, entries, lines = false }: Props) {
+export function Legend({ name, entries, lines = false, average }: Props) {
   return (
     <ul className={styles.legend} aria-label={`Legend of ${name}`}>
       {entries.map((entry) => (
@@ -19,6 +21,7 @@ export function Legend({ name, entries, lines = false }: Props) {
           <span>{shortProject(entry.name)}</span>
         </li>
       ))}
+      {average && <li className={styles.average}>{average}</li>}
     </ul>
   );
 }
