@@ -237,6 +237,14 @@ async def test_a_facet_ignores_only_its_own_condition(harbour: Store) -> None:
     by_time = await under(since=NOW - timedelta(days=7))
     assert (by_time.threads, by_time.dates.older, counts(by_time.agents)) == (2, 1, {"keeper": 2})
     assert (await under(pinned=True)).pinned == 1
+    by_tag = await under(tags=["a b"])
+    assert (by_tag.threads, counts(by_tag.tags), counts(by_tag.tools)) == (1, {"oil": 2, "a b": 1}, {"saw": 1})
+    by_run = await under(active=True)
+    assert (by_run.threads, by_run.running, by_run.errors) == (0, 0, 0)
+    await harbour.runs.open("month", id="r", status="running")
+    by_run = await under(active=True)
+    assert (by_run.threads, by_run.running, counts(by_run.agents)) == (1, 1, {"smith": 1})
+    assert (await under(active=False)).running == 1
 
 
 async def test_facets_are_bounded(harbour: Store, monkeypatch: pytest.MonkeyPatch) -> None:

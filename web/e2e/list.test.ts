@@ -144,4 +144,36 @@ describe("the list of sessions", () => {
     await row(page, /Three messages.* 3 messages/).waitFor();
     await page.getByRole("main").getByText("3 messages").first().waitFor();
   });
+
+  it("is sorted and filtered on one line, and everything is in the address", async () => {
+    const page = await site.open("#/sessions");
+    await row(page, /Wind the clock/).waitFor();
+    const menu = async (button: string, item: RegExp) => {
+      await page.getByRole("button", { name: button, exact: true }).click();
+      await page.getByRole("menu").getByText(item).click();
+    };
+    const tops = await page
+      .getByRole("group", { name: "Order and filters" })
+      .getByRole("button")
+      .evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect().top));
+    expect(new Set(tops).size).toBe(1);
+    await menu("Sort: Newest", /Most messages/);
+    await page.waitForURL(/#\/sessions\?sort=messages$/);
+    await expect.poll(() => list(page).locator("[data-name]").first().textContent()).toBe("Paint the door");
+    await menu("More", /^Tag/);
+    await page.getByRole("menuitemradio", { name: /night shift\s*1/ }).click();
+    await row(page, /Turn the wheel/).waitFor();
+    await expect.poll(() => list(page).getByRole("link").count()).toBe(1);
+    await page.waitForURL(/tag=night\+shift/);
+    const chips = page.getByRole("list", { name: "Active filters" });
+    await menu("More", /Running/);
+    await page.getByText("No sessions match").waitFor();
+    await chips.getByRole("button", { name: /running/ }).click();
+    await row(page, /Turn the wheel/).waitFor();
+    await chips.getByRole("button", { name: "Clear" }).click();
+    await row(page, /Wind the clock/).waitFor();
+    await page.waitForURL(/#\/sessions\?sort=messages$/);
+    await menu("Project", /^lamps/); // with its worktree
+    await expect.poll(() => list(page).getByRole("link").count()).toBe(2);
+  });
 });

@@ -119,13 +119,14 @@ describe("the list of threads", () => {
     await row(page, /Towers/).waitFor({ state: "detached" });
     expect((await names(page)).sort()).toEqual(["A lamp that fails", "Fog 🌫️ signals"]);
     expect(page.url()).toContain("#/?agent=smith");
-    await page.getByRole("button", { name: "Tool" }).click();
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("menuitem", { name: /Tool/ }).click();
     await page.getByRole("menuitemradio", { name: /read\s*1/ }).click();
     await row(page, /Fog/).waitFor({ state: "detached" });
     await row(page, /A lamp/).click();
     await page.waitForURL(/#\/t\/lamp/);
     await page.getByRole("list", { name: "Active filters" }).getByText("agent: smith").waitFor();
-    await page.getByRole("button", { name: "Clear all" }).click();
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
     await row(page, /Towers/).waitFor();
   });
 
@@ -224,7 +225,7 @@ describe("the list of threads", () => {
     const page = await site.open("#/?errors=1");
     await row(page, /A lamp/).waitFor();
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await page.getByRole("button", { name: "Model" }).click();
+    await page.getByRole("button", { name: "More", exact: true }).click();
     await page.getByRole("menu").waitFor();
     expect(await violationsInBoth(page)).toEqual([]);
     await page.keyboard.press("Escape");

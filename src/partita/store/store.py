@@ -29,7 +29,7 @@ from .sources import Sources
 from .sql.transaction import Transaction
 from .stats.stats import Stats, UsageLedger
 from .threads.threads import Threads
-from .values import Page, SearchFilter, SearchHit, ThreadMatches
+from .values import SearchFilter, SearchPage, ThreadMatches
 
 BATCH = 200
 """The number of rows that are rebuilt in one transaction."""
@@ -116,7 +116,7 @@ class Store(StoreContext):
         limit: int = 20,
         cursor: str | None = None,
         per_thread: int | None = None,
-    ) -> Page[SearchHit]:
+    ) -> SearchPage:
         """A page of messages and titles that match a query, the best first.
 
         All words must be found: `word "a phrase" -without this OR that prefix* tool:Bash file:app.py

@@ -205,6 +205,15 @@ class SearchHit(Value, kw_only=True):
     thread_matches: int = 0  # the number of messages of the thread that match
 
 
+@dataclass(frozen=True, slots=True)
+class SearchPage(Page[SearchHit]):
+    """A page of hits, with the totals of all pages."""
+
+    threads: int = 0
+    matches: int = 0  # the number of messages
+    complete: bool = True  # otherwise older messages match, too
+
+
 class PartMatches(Value, kw_only=True):
     """The occurrences of the words of a query in a part, or in a message that matches as a whole."""
 
@@ -240,6 +249,7 @@ class ThreadFilter:
     model: str | None = None
     tool: str | None = None
     pinned: bool | None = None
+    active: bool | None = None  # with an active run
     tags: Sequence[str] = ()
     """Tags that a thread must have, all of them."""
     ids: Sequence[str] | None = None

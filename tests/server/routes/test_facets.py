@@ -30,6 +30,8 @@ LISTED = {
     "model=opus": {"boat"},
     "tool=saw": {"lamp"},
     "pinned=true": {"lamp"},
+    "active=true": set[str](),
+    "active=false": {"lamp", "boat"},
     "pinned=false": {"boat"},
     "hasErrors=true": {"lamp"},
     "ids=boat,nothing": {"boat"},
@@ -52,8 +54,9 @@ async def test_a_summary_is_returned(client: httpx.AsyncClient, threads: None) -
     (boat,) = (await client.get("/api/summaries?ids=boat")).json()["items"]
     assert boat["thread"]["project"] == "harbour"
     assert {name: value for name, value in boat.items() if name != "thread"} == {
+        "title": "Is it dry?",
+        "repository": "harbour",
         "models": ["opus"],
-        "preview": "Is it dry?",
         "cost": 0.5,
     }
 
@@ -86,6 +89,9 @@ async def test_a_run_with_an_approval_request_is_shown_as_waiting(store: Store) 
             await asyncio.sleep(0.005)
         (summary,) = (await client.get("/api/summaries")).json()["items"]
         assert (summary["runId"], summary["waiting"]) == (run.id, True)
+        assert (await client.get("/api/facets")).json()["running"] == 1
+        assert len((await client.get("/api/summaries?active=true")).json()["items"]) == 1
         await session.stop(run.id)
         (summary,) = (await client.get("/api/summaries")).json()["items"]
         assert "runId" not in summary
+        assert (await client.get("/api/summaries?active=true")).json()["items"] == []

@@ -52,6 +52,15 @@ async def found(client: httpx.AsyncClient, query: str) -> list[str]:
     return sorted(hit.get("messageId") or hit["threadId"] for hit in reply.json()["items"])
 
 
+async def test_the_totals_of_all_pages_are_returned(client: httpx.AsyncClient, conversation: None) -> None:
+    for query in ("q=lighthouse", "q=lighthouse&limit=1", "q=lighthouse&perThread=1"):
+        page = (await client.get(f"/api/search?{query}")).json()
+        assert (page["threads"], page["matches"]) == (2, 2), query
+        assert "complete" not in page, query
+    nothing = (await client.get("/api/search?q=zanzibar")).json()
+    assert (nothing.get("threads", 0), nothing.get("matches", 0)) == (0, 0)
+
+
 SEARCHED = {
     "q=lighthouse": ["b1", "t2", "tower"],
     "q=lighthouse&thread=boat": ["b1"],

@@ -37,8 +37,10 @@ export interface Facets {
   readonly projects: readonly FacetValue[];
   readonly models: readonly FacetValue[];
   readonly tools: readonly FacetValue[];
+  readonly tags: readonly FacetValue[];
   readonly errors: number;
   readonly pinned: number;
+  readonly running: number;
   readonly dates: {
     readonly today: number;
     readonly week: number;

@@ -13,15 +13,18 @@ import {
   Settings,
   Sun,
 } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type CSSProperties, lazy, type ReactNode, Suspense, useState } from "react";
 import { IconButton } from "../ui/Button";
 import { useCommands } from "../ui/commands";
 import { keyText } from "../ui/Keys";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { usePreference } from "../ui/preferences";
 import { go, href } from "../ui/routing";
+import { NARROW, useSidebar } from "../ui/sidebar";
+import { useMedia } from "../ui/useMedia";
 import { Help } from "./Help";
 import styles from "./Shell.module.css";
+import { Sidebar } from "./Sidebar";
 
 const loadPalette = () => import("../palette/Palette").then((it) => ({ default: it.Palette }));
 const Palette = lazy(loadPalette);
@@ -42,15 +45,13 @@ interface Section {
   readonly label: string;
   readonly keys?: string;
   readonly icon: LucideIcon;
-  /** On a wide screen it is always visible. */
-  readonly narrow?: boolean;
   /** On a narrow screen it is in the menu. */
   readonly inMenu?: boolean;
 }
 
 const SECTIONS: readonly Section[] = [
   { name: "home", label: "Home", keys: "g h", icon: House },
-  { name: "sessions", label: "Sessions", icon: MessagesSquare, narrow: true },
+  { name: "sessions", label: "Sessions", icon: MessagesSquare },
   { name: "new", label: "New chat", keys: "g n", icon: MessageSquarePlus },
   { name: "analytics", label: "Analytics", keys: "g a", icon: ChartColumn },
   { name: "compare", label: "Compare", keys: "g d", icon: GitCompareArrows, inMenu: true },
@@ -66,6 +67,10 @@ export function Shell({ section, sidebar, detail, children }: Props) {
   const [menu, setMenu] = useState<HTMLElement | null>(null);
   const [isDark, switchTheme] = useTheme();
   const [palette, setPalette] = useState(false);
+  const [width] = usePreference("sidebar");
+  const list = useSidebar();
+  const isNarrow = useMedia(NARROW);
+  const hasList = sidebar !== undefined;
   useCommands([
     {
       keys: "mod+k",
@@ -76,6 +81,7 @@ export function Shell({ section, sidebar, detail, children }: Props) {
       run: () => setPalette((was) => !was),
     },
     { keys: "?", what: "Keyboard shortcuts", group: "Page", run: () => setHelp((was) => !was) },
+    { keys: "\\", what: "Fold or show the list", group: "Sessions", run: list.toggle },
     ...SECTIONS.map((one) => ({
       keys: one.keys,
       what: one.label,
@@ -97,7 +103,13 @@ export function Shell({ section, sidebar, detail, children }: Props) {
     { label: "Help", icon: <CircleQuestionMark size={15} />, run: () => setHelp(true) },
   ];
   return (
-    <div className={styles.shell} data-detail={detail} data-sidebar={sidebar !== undefined}>
+    <div
+      className={styles.shell}
+      data-detail={detail}
+      data-sidebar={sidebar !== undefined}
+      data-beside={hasList && list.isVisible && !list.isOverlay}
+      style={{ "--sidebar": `${width}px` } as CSSProperties}
+    >
       <button type="button" className={styles.skip} onClick={() => document.getElementById("main")?.focus()}>
         Skip to content
       </button>
@@ -113,20 +125,34 @@ export function Shell({ section, sidebar, detail, children }: Props) {
           <Search size={19} aria-hidden />
           <span>Search</span>
         </button>
-        {SECTIONS.map((one) => (
-          <a
-            key={one.name}
-            href={toSection(one)}
-            className={styles.section}
-            data-narrow={one.narrow}
-            data-in-menu={one.inMenu}
-            aria-current={isCurrent(one, section) ? "page" : undefined}
-            title={one.keys ? `${one.label} (${one.keys})` : one.label}
-          >
-            <one.icon size={19} aria-hidden />
-            <span>{one.label}</span>
-          </a>
-        ))}
+        {SECTIONS.map((one) =>
+          one.name === "sessions" && hasList && !isNarrow ? (
+            <button
+              key={one.name}
+              type="button"
+              className={styles.section}
+              aria-label={list.isVisible ? "Fold the list" : "Show the list"}
+              title={`${list.isVisible ? "Fold" : "Show"} the list (\\)`}
+              aria-expanded={list.isVisible}
+              aria-controls="sidebar"
+              onClick={list.toggle}
+            >
+              <one.icon size={19} aria-hidden />
+            </button>
+          ) : (
+            <a
+              key={one.name}
+              href={toSection(one)}
+              className={styles.section}
+              data-in-menu={one.inMenu}
+              aria-current={isCurrent(one, section) ? "page" : undefined}
+              title={one.keys ? `${one.label} (${one.keys})` : one.label}
+            >
+              <one.icon size={19} aria-hidden />
+              <span>{one.label}</span>
+            </a>
+          ),
+        )}
         <span className={styles.space} />
         <span className={styles.tools}>
           <IconButton label={isDark ? "Light colours" : "Dark colours"} onClick={switchTheme}>
@@ -148,7 +174,11 @@ export function Shell({ section, sidebar, detail, children }: Props) {
           <span>More</span>
         </button>
       </nav>
-      {sidebar && <aside className={styles.sidebar}>{sidebar}</aside>}
+      {sidebar && (
+        <Sidebar isOverlay={list.isOverlay} isHidden={!list.isVisible} onClose={list.hide}>
+          {sidebar}
+        </Sidebar>
+      )}
       <main id="main" className={styles.main} tabIndex={-1}>
         {children}
       </main>
@@ -164,8 +194,8 @@ export function Shell({ section, sidebar, detail, children }: Props) {
 }
 
 /** Whether a section is the current one. The list of sessions is beside Home, or beside an open session. */
-const isCurrent = ({ name, narrow }: Section, section: string): boolean =>
-  name === section || (section === "t" && narrow === true);
+const isCurrent = ({ name }: Section, section: string): boolean =>
+  name === section || (section === "t" && name === "sessions");
 
 /** Whether the colours are dark, and the function that switches between light and dark ones. */
 function useTheme(): readonly [boolean, () => void] {

@@ -1,12 +1,13 @@
-import { Search, X } from "lucide-react";
+import { PanelLeftClose, Search, X } from "lucide-react";
 import { type KeyboardEvent, useCallback, useMemo, useRef } from "react";
 import { Button, IconButton } from "../ui/Button";
 import { useCommands } from "../ui/commands";
-import { plural } from "../ui/format";
+import { count, plural } from "../ui/format";
 import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
-import { useSessionSearch } from "../ui/sessionSearch";
-import { FacetBar } from "./FacetBar";
+import { focusSearch, useSessionSearch } from "../ui/sessionSearch";
+import { useSidebar } from "../ui/sidebar";
+import { FilterBar } from "./FilterBar";
 import { cleared, isEmpty, toQuery, without } from "./filters";
 import { ImportBar } from "./ImportBar";
 import { SearchResults } from "./SearchResults";
@@ -25,6 +26,7 @@ export function Threads({ current }: { current?: string }) {
   const field = useRef<HTMLInputElement>(null);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
+  const sidebar = useSidebar();
   const isSearching = text.trim() !== "";
   const Heading = usePlace().path[0] === "sessions" ? "h1" : "h2";
 
@@ -34,8 +36,8 @@ export function Threads({ current }: { current?: string }) {
       what: "Search sessions",
       group: "Sessions",
       run: () => {
-        field.current?.focus();
-        field.current?.select();
+        sidebar.show();
+        focusSearch();
       },
     },
     {
@@ -64,11 +66,19 @@ export function Threads({ current }: { current?: string }) {
   return (
     <div className={styles.threads} data-threads>
       <header className={styles.head}>
+        <IconButton
+          label="Fold the list"
+          title="Fold the list (\)"
+          className={styles.fold}
+          onClick={sidebar.hide}
+        >
+          <PanelLeftClose size={16} />
+        </IconButton>
         <Heading className={styles.title}>
           Sessions
           {facets.data && !isSearching && (
             <span className={styles.total}>
-              {facets.data.threads}
+              {count(facets.data.threads)}
               {!facets.data.complete && "+"}
             </span>
           )}
@@ -97,7 +107,7 @@ export function Threads({ current }: { current?: string }) {
             </kbd>
           )}
         </div>
-        <FacetBar filters={filters} facets={facets.data} onChange={setFilters} />
+        <FilterBar filters={filters} facets={facets.data} onChange={setFilters} hasSort={!isSearching} />
         <ImportBar status={progress} />
       </header>
       {isSearching ? (

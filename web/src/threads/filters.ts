@@ -2,6 +2,7 @@
 
 import type { Query } from "../api/client";
 import type { Params } from "../ui/routing";
+import { shortProject } from "./rows";
 import { SORTS, type Sort, sortQuery } from "./sorts";
 
 export type DateRange = "today" | "week" | "month" | "older";
@@ -11,7 +12,9 @@ export interface Filters {
   readonly project?: string;
   readonly model?: string;
   readonly tool?: string;
+  readonly tag?: string;
   readonly errors?: boolean;
+  readonly running?: boolean;
   readonly pinned?: boolean;
   readonly date?: DateRange;
   readonly since?: string;
@@ -30,7 +33,7 @@ export const DATE_RANGES: Readonly<Record<DateRange, string>> = {
 
 const DAYS: Readonly<Record<DateRange, number>> = { today: 1, week: 7, month: 30, older: 30 };
 const DAY = 86_400_000;
-const TEXT_FILTERS = ["agent", "project", "model", "tool", "since", "until"] as const;
+const TEXT_FILTERS = ["agent", "project", "model", "tool", "tag", "since", "until"] as const;
 const TRUE_VALUES = new Set(["1", "true"]);
 
 /** Parses the filters in the query of the address. */
@@ -40,7 +43,8 @@ export function readFilters(query: URLSearchParams): Filters {
     const value = query.get(name);
     if (value) found[name] = value;
   }
-  for (const name of ["errors", "pinned"]) if (TRUE_VALUES.has(query.get(name) ?? "")) found[name] = true;
+  for (const name of ["errors", "running", "pinned"])
+    if (TRUE_VALUES.has(query.get(name) ?? "")) found[name] = true;
   const date = query.get("date");
   if (date && date in DATE_RANGES) found.date = date;
   const sort = query.get("sort");
@@ -51,8 +55,15 @@ export function readFilters(query: URLSearchParams): Filters {
 }
 
 /** The filters as parameters of the address. */
-export function toParams({ errors, pinned, ids, ...rest }: Filters): Params {
-  return { ...rest, errors: errors ? 1 : null, pinned: pinned ? 1 : null, ids: ids?.join(",") };
+export function toParams({ errors, running, pinned, ids, ...rest }: Filters): Params {
+  const flag = (value?: boolean) => (value ? 1 : null);
+  return {
+    ...rest,
+    errors: flag(errors),
+    running: flag(running),
+    pinned: flag(pinned),
+    ids: ids?.join(","),
+  };
 }
 
 /** The order as a query of the server. */
@@ -60,14 +71,16 @@ export const toOrder = ({ sort }: Filters): Query => sortQuery(sort);
 
 /** The filters as a query of the server. The time is rounded, so that responses can be cached for some minutes. */
 export function toQuery(filters: Filters, now: number = Date.now()): Query {
-  const { agent, project, model, tool, errors, pinned, date, ids } = filters;
+  const { agent, project, model, tool, tag, errors, running, pinned, date, ids } = filters;
   const limit = date && new Date(Math.floor(now / 600_000) * 600_000 - DAYS[date] * DAY).toISOString();
   return {
     agent,
     project,
     model,
     tool,
+    tag,
     hasErrors: errors,
+    active: running,
     pinned,
     since: filters.since ?? (date === "older" ? undefined : limit),
     until: filters.until ?? (date === "older" ? limit : undefined),
@@ -84,14 +97,17 @@ export const cleared = ({ sort }: Filters): Filters => (sort ? { sort } : {});
 export interface Chip {
   readonly names: readonly (keyof Filters)[];
   readonly text: string;
+  /** The whole value, if the text is only a part of it. */
+  readonly title?: string;
 }
 
 /** The active filters as chips that can be removed. */
 export function chips(filters: Filters): readonly Chip[] {
   const found: Chip[] = [];
-  for (const name of ["agent", "project", "model", "tool"] as const) {
+  for (const name of ["project", "agent", "model", "tool", "tag"] as const) {
     const value = filters[name];
-    if (value) found.push({ names: [name], text: `${name}: ${value}` });
+    const text = name === "project" && value ? shortProject(value) : value;
+    if (value) found.push({ names: [name], text: `${name}: ${text}`, title: value });
   }
   if (filters.date) found.push({ names: ["date"], text: DATE_RANGES[filters.date] });
   if (filters.since || filters.until) {
@@ -100,6 +116,7 @@ export function chips(filters: Filters): readonly Chip[] {
     found.push({ names: ["since", "until"], text: [from, to].filter(Boolean).join(" ") });
   }
   if (filters.errors) found.push({ names: ["errors"], text: "with errors" });
+  if (filters.running) found.push({ names: ["running"], text: "running" });
   if (filters.pinned) found.push({ names: ["pinned"], text: "pinned" });
   if (filters.ids) found.push({ names: ["ids"], text: `${filters.ids.length} selected` });
   return found;

@@ -25,20 +25,20 @@ export function searchSessions(words: string): void {
   set(words);
   if (!focusField()) {
     go(href(["sessions"]));
-    focusSoon();
+    focusSearch();
   }
 }
 
-function focusField(): boolean {
-  const field = document.querySelector<HTMLElement>("[data-threads] input[type=search]");
-  if (!field?.offsetParent) return false;
-  field.focus();
-  return true;
+/** Focuses the field of the list, as soon as the list is visible. */
+export function focusSearch(tries = 30): void {
+  if (focusField() || tries === 0) return;
+  requestAnimationFrame(() => focusSearch(tries - 1));
 }
 
-/** Focuses the field as soon as the list has rendered. */
-function focusSoon(tries = 30): void {
-  requestAnimationFrame(() => {
-    if (!focusField() && tries > 0) focusSoon(tries - 1);
-  });
+function focusField(): boolean {
+  const field = document.querySelector<HTMLInputElement>("[data-threads] input[type=search]");
+  if (!field?.offsetParent) return false;
+  field.focus();
+  field.select();
+  return true;
 }

@@ -9,6 +9,8 @@ describe("filters", () => {
     "agent=keeper&project=%2Fhome%2Fada&model=opus&tool=bash",
     "errors=1",
     "pinned=1",
+    "running=1&tag=night+shift",
+    "sort=cost",
     "date=week",
     "since=2026-01-01&until=2026-02-01",
     "ids=a%2Cb",
@@ -21,6 +23,7 @@ describe("filters", () => {
   it("ignore unknown parameters", () => {
     expect(readFilters(new URLSearchParams("m=x&date=never&errors=0&agent="))).toEqual({});
     expect(isEmpty({})).toBe(true);
+    expect(isEmpty({ sort: "cost" })).toBe(true);
   });
 
   it.each([

@@ -50,6 +50,9 @@ Pinned: TypeAlias = Annotated[
     bool | None,
     Query(description="Only pinned threads, or only others: `pinned` in the metadata is `true`."),
 ]
+Active: TypeAlias = Annotated[
+    bool | None, Query(description="Only threads with an active run, or only others.")
+]
 Tags: TypeAlias = Annotated[
     list[str] | None,
     Query(name="tag", description=f"Only threads with all these tags: `tags` in the metadata. {REPEATABLE}"),

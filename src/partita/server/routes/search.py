@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import Annotated, Final
 
+from msgspec import Meta
+
 from partita.server.callers import ActingCaller
 from partita.server.endpoints import Query, get
 from partita.server.responses import Listing, listing
@@ -30,6 +32,16 @@ TAGS: Final = ["search"]
 CENTURY: Final = 100 * 366 * 86_400.0
 
 ThreadId = Annotated[str | None, Query(name="thread", description="Only in this thread.")]
+
+
+class SearchListing(Listing[SearchHit]):
+    """A page of hits, with the totals of all pages."""
+
+    threads: Annotated[int, Meta(description="The number of threads with a hit.")] = 0
+    matches: Annotated[int, Meta(description="The number of messages that match.")] = 0
+    complete: Annotated[
+        bool, Meta(description="Otherwise older messages match, too, and the totals are too low.")
+    ] = True
 
 
 @get("/api/search", tags=TAGS, summary="Search messages and titles")
@@ -65,11 +77,12 @@ async def search(
     fields: Annotated[
         list[str] | None, Query(description=f"Only in these fields: {', '.join(SEARCH_FIELDS)}. {REPEATABLE}")
     ] = None,
-) -> Listing[SearchHit]:
+) -> SearchListing:
     """Messages and titles with all words, the best match first. The last word also matches as a prefix.
 
     Qualifiers without words list the newest messages. `threadMatches` is the number of messages of the thread
-    that match. `highlights` are the positions of the words in the `snippet`, in characters (code points).
+    that match, `threads` and `matches` are the totals of all pages. `highlights` are the positions of the words
+    in the `snippet`, in characters (code points).
     """
     page = await caller.store.search(
         q,
@@ -87,7 +100,7 @@ async def search(
         cursor=cursor,
         per_thread=per_thread,
     )
-    return listing(page)
+    return SearchListing(page.items, page.next, page.threads, page.matches, page.complete)
 
 
 @get("/api/threads/{thread_id}/find", tags=TAGS, summary="Find in a thread")

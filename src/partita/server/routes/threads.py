@@ -21,6 +21,7 @@ from partita.types.json import JsonObject
 from partita.types.threads import Thread
 
 from .parameters import (
+    Active,
     Agent,
     Cursor,
     Direction,
@@ -60,6 +61,7 @@ def thread_filter(
     until: Until = None,
     has_errors: HasErrors = None,
     pinned: Pinned = None,
+    active: Active = None,
     tags: Tags = None,
     empty: Empty = None,
     branch: GitBranch = None,
@@ -76,6 +78,7 @@ def thread_filter(
         until=moment_of(until, "until"),
         has_errors=has_errors,
         pinned=pinned,
+        active=active,
         tags=each_of(tags),
         empty=empty,
         metadata={} if branch is None else {GIT_BRANCH: branch},
@@ -316,8 +319,8 @@ async def list_summaries(
 
 @get("/api/facets", tags=TAGS, summary="List the values to filter threads by")
 async def get_facets(caller: ActingCaller, filter: Filter) -> Facets:
-    """The number of threads by agent, project, model, tool and time. Each is counted with all conditions
-    except its own. Models and tools are those of the newest threads (`searched`).
+    """The number of threads by agent, project, model, tool, tag and time. Each is counted with all conditions
+    except its own. Models, tools and tags are those of the newest threads (`searched`).
     """
     return await caller.store.threads.facets(filter)
 

@@ -14,13 +14,13 @@ from partita.store.schema import messages, threads
 from partita.store.sql.pages import from_cursor, page_size, to_cursor
 from partita.store.sql.transaction import Transaction, batched
 from partita.store.threads.lists import with_display_titles
-from partita.store.values import MESSAGE_FIELDS, Page, SearchField, SearchFilter, SearchHit
+from partita.store.values import MESSAGE_FIELDS, SearchField, SearchFilter, SearchHit, SearchPage
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
 from .conditions import NEWEST, Key, Match, shown_fields
 from .fields import fields_by_part, texts_by_field
-from .index import counted, ranked
+from .index import CANDIDATES, counted, ranked
 from .query import Query, parse, with_filter
 from .snippet import NO_PASSAGE, best_passage, composed, draw, snippet
 
@@ -33,7 +33,7 @@ def search(
     limit: int = 20,
     cursor: str | None = None,
     per_thread: int | None = None,
-) -> Page[SearchHit]:
+) -> SearchPage:
     """A page of messages and titles that match a query, the best first.
 
     With `per_thread`, the hits of a thread follow each other: its title, and at most so many of its messages.
@@ -44,6 +44,8 @@ def search(
     parsed = with_filter(parse(query), filter or SearchFilter())
     titles = ranked(tx, parsed, titles=True, newest=newest_thread)
     found = ranked(tx, parsed, titles=False, newest=newest)
+    threads = len({(match.owner, match.thread_id) for match in (*titles, *found)})
+    complete = max(len(titles), len(found)) < CANDIDATES
     matches = [*((True, match) for match in titles), *((False, match) for match in found)]
     if per_thread is not None:
         matches = _by_thread(matches, per_thread)
@@ -52,11 +54,12 @@ def search(
     counts = counted(tx, parsed, found, ids, newest=newest)
     hits = _hits(tx, shown, parsed, counts)
     if offset + limit >= len(matches):
-        return Page(hits)
+        return SearchPage(hits, None, threads, len(found), complete)
     # Later pages are of what was there for the first one.
     top = max((match.key for match in found), default=0)
     top_thread = max((match.key for match in titles), default=0)
-    return Page(hits, to_cursor(offset + limit, top, top_thread))
+    more = to_cursor(offset + limit, top, top_thread)
+    return SearchPage(hits, more, threads, len(found), complete)
 
 
 def _position(cursor: str | None) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
-"""Facets: the number of threads by agent, project, model, tool and time, for a filter.
+"""Facets: the number of threads by agent, project, model, tool, tag and time, for a filter.
 
 A facet is narrowed by the whole filter except its own condition, so that it shows the alternatives. The
-database counts threads with equal values, once for all facets. Models and tools are counted in the newest
-threads only: reading every message of a large store would take too long for a menu.
+database counts threads with equal values, once for all facets. Models, tools and tags are counted in the
+newest threads only: reading every message of a large store would take too long for a menu.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from partita.store.sql.transaction import Transaction
 from partita.store.values import ThreadFilter
 from partita.types.value import Value
 
-from .filter import CHOSEN, conditions, is_pinned
+from .filter import CHOSEN, conditions, is_active, is_pinned
 
 MAX_VALUES: Final = 50
 """The number of values of a facet, the most frequent first."""
@@ -28,8 +28,13 @@ MAX_THREADS: Final = 20_000
 """The number of threads, the newest, that are counted."""
 
 MAX_SEARCHED: Final = 2_000
-"""The number of threads, the newest, whose models and tools are counted."""
+"""The number of threads, the newest, whose models, tools and tags are counted."""
 
+TAGS: Final = """
+SELECT substr(l.name, 5) AS value, count(*) AS threads FROM {chosen} CROSS JOIN thread_labels l
+WHERE l.owner = t.owner AND l.thread_id = t.id AND l.name LIKE 'tag:%' AND l.value = 'true'
+GROUP BY l.name ORDER BY threads DESC, l.name LIMIT {most}
+"""
 MODELS: Final = """
 SELECT value, count(*) AS threads FROM (
     SELECT DISTINCT c.model AS value, t.key FROM {chosen} CROSS JOIN consumptions c
@@ -71,11 +76,13 @@ class Facets(Value, kw_only=True):
     projects: tuple[FacetValue, ...]
     models: tuple[FacetValue, ...]
     tools: tuple[FacetValue, ...]
+    tags: tuple[FacetValue, ...]
     errors: int
     pinned: int
+    running: int  # with an active run
     dates: DateCounts
     complete: bool  # otherwise there are more threads than were counted
-    searched: int  # the number of threads, the newest, whose models and tools are counted
+    searched: int  # the number of threads, the newest, whose models, tools and tags are counted
 
 
 class _Group(NamedTuple):
@@ -86,6 +93,7 @@ class _Group(NamedTuple):
     in_project: bool  # that of the filter
     errors: bool
     pinned: bool
+    active: bool
     in_time: bool  # between `since` and `until` of the filter
     age: int  # the index of the first of `AGES` that fits, or their number
     threads: int
@@ -95,21 +103,24 @@ _Test = Callable[[_Group], bool]
 
 
 def thread_facets(tx: Transaction, filter: ThreadFilter | None = None) -> Facets:
-    """The number of threads by agent, project, model, tool and time, for a filter."""
+    """The number of threads by agent, project, model, tool, tag and time, for a filter."""
     selected = filter or ThreadFilter()
     tests = _tests(selected)
     groups, complete = _groups(tx, selected)
     newest = _newest(tx, selected)
     for_models = newest if selected.model is None else _newest(tx, replace(selected, model=None))
     for_tools = newest if selected.tool is None else _newest(tx, replace(selected, tool=None))
+    for_tags = _newest(tx, replace(selected, tags=())) if selected.tags else newest
     return Facets(
         threads=_sum(_matching(groups, tests)),
         agents=_counted((one.agent, one.threads) for one in _matching(groups, tests, but="agent")),
         projects=_counted((one.project, one.threads) for one in _matching(groups, tests, but="project")),
         models=_in_threads(tx, MODELS, for_models),
         tools=_in_threads(tx, TOOLS, for_tools),
+        tags=_in_threads(tx, TAGS, for_tags),
         errors=_sum(one for one in _matching(groups, tests, but="errors") if one.errors),
         pinned=_sum(one for one in _matching(groups, tests, but="pinned") if one.pinned),
+        running=_sum(one for one in _matching(groups, tests, but="active") if one.active),
         dates=_dates(_matching(groups, tests, but="time")),
         complete=complete,
         searched=len(newest),
@@ -127,6 +138,8 @@ def _tests(filter: ThreadFilter) -> dict[str, _Test]:
         tests["errors"] = lambda one: one.errors is filter.has_errors
     if filter.pinned is not None:
         tests["pinned"] = lambda one: one.pinned is filter.pinned
+    if filter.active is not None:
+        tests["active"] = lambda one: one.active is filter.active
     if filter.since is not None or filter.until is not None:
         tests["time"] = lambda one: one.in_time
     return tests
@@ -146,6 +159,7 @@ def _groups(tx: Transaction, filter: ThreadFilter) -> tuple[list[_Group], bool]:
         "in_project": true() if filter.project is None else matches_project(tx, threads, filter.project),
         "errors": threads.c.error_count > 0,
         "pinned": is_pinned(tx),
+        "active": is_active(tx),
         "in_time": _in_time(filter),
         "age": _age(tx),
     }
@@ -164,7 +178,16 @@ def _counted_threads(
     tx: Transaction, filter: ThreadFilter, columns: Sequence[ColumnElement[Any]]
 ) -> Select[*tuple[Any, ...]]:
     """The threads that count for some facet, newest first: those that match the other conditions."""
-    others = replace(filter, agent=None, project=None, has_errors=None, pinned=None, since=None, until=None)
+    others = replace(
+        filter,
+        agent=None,
+        project=None,
+        has_errors=None,
+        pinned=None,
+        active=None,
+        since=None,
+        until=None,
+    )
     return (
         select(*columns)
         .where(tx.owned(threads), *conditions(tx, others))

@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from partita.errors import StoreError
 from partita.store.projects import matches_project
-from partita.store.runs.rows import ACTIVE
+from partita.store.runs.rows import ACTIVE, is_idle
 from partita.store.schema import consumptions, is_before, messages, parts, runs, thread_labels, threads
 from partita.store.search.index import thread_ids_matching
 from partita.store.sql.texts import required, storable
@@ -66,6 +66,8 @@ def conditions(tx: Transaction, filter: ThreadFilter) -> list[ColumnElement[bool
         found.append(tx.among(columns.id, [one for one in filter.ids if storable(one, "a thread id")]))
     if filter.pinned is not None:
         found.append(_has_label(PINNED, True) if filter.pinned else not_(_has_label(PINNED, True)))
+    if filter.active is not None:
+        found.append(is_active(tx) if filter.active else not_(is_active(tx)))
     found += (_has_label(tag_label(required(tag, "tag")), True) for tag in filter.tags)
     if filter.model is not None:
         found.append(_has_model(filter.model))
@@ -115,6 +117,15 @@ def is_pinned(tx: Transaction) -> ColumnElement[bool]:
         one.c.id == thread_labels.c.thread_id,
     )
     return threads.c.key.in_(few)
+
+
+def is_active(tx: Transaction) -> ColumnElement[bool]:
+    """Whether a thread has an active run, for a query of many threads: few of them have one."""
+    query = select(runs.c.owner, runs.c.thread_id, runs.c.metadata).where(
+        runs.c.finished_at.is_(None), runs.c.status.in_(ACTIVE), tx.owned(runs)
+    )
+    found = [(row.owner, row.thread_id) for row in tx.rows(query) if not is_idle(row, tx.now)]
+    return tuple_(threads.c.owner, threads.c.id).in_(found)
 
 
 def _has_model(model: str) -> ColumnElement[bool]:
