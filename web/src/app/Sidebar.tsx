@@ -6,6 +6,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { useCommands } from "../ui/commands";
 import { usePreference } from "../ui/preferences";
 import { DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH } from "../ui/sidebar";
 import styles from "./Sidebar.module.css";
@@ -28,6 +29,7 @@ export function Sidebar({ isOverlay, isHidden, onClose, children }: Props) {
   const [stored, store] = usePreference("sidebar");
   const [dragged, setDragged] = useState<number | null>(null);
   const sidebar = useRef<HTMLElement>(null);
+  const grip = useRef(0); // from the start of the list to where the pointer holds the edge
   const width = dragged ?? limited(stored);
 
   // The grid of the shell has the width, so that the view moves while the edge is dragged.
@@ -46,11 +48,12 @@ export function Sidebar({ isOverlay, isHidden, onClose, children }: Props) {
     event.preventDefault();
     event.currentTarget.setPointerCapture(event.pointerId);
     event.currentTarget.focus();
+    grip.current = event.clientX - width;
     setDragged(width);
   };
   const onPointerMove = (event: PointerEvent) => {
-    if (dragged === null || !sidebar.current) return;
-    setDragged(limited(event.clientX - sidebar.current.getBoundingClientRect().left));
+    if (dragged === null) return;
+    setDragged(limited(event.clientX - grip.current));
   };
   const onPointerUp = () => {
     if (dragged !== null) store(dragged);
@@ -68,11 +71,10 @@ export function Sidebar({ isOverlay, isHidden, onClose, children }: Props) {
     event.preventDefault();
     store(limited(to));
   };
-  const onEscape = (event: KeyboardEvent) => {
-    if (event.key !== "Escape" || !isOverlay || event.defaultPrevented) return;
-    event.preventDefault();
-    onClose();
-  };
+  useCommands(
+    [{ keys: "Escape", what: "Close the list", group: "Page", run: onClose, keysOnly: true }],
+    isOverlay,
+  );
   return (
     <>
       {isOverlay && <div className={styles.shade} onPointerDown={onClose} />}
@@ -83,7 +85,6 @@ export function Sidebar({ isOverlay, isHidden, onClose, children }: Props) {
         aria-label="Sessions"
         data-overlay={isOverlay || undefined}
         data-hidden={isHidden || undefined}
-        onKeyDown={onEscape}
       >
         {children}
         {/* biome-ignore lint/a11y/useSemanticElements: an hr cannot be moved */}
