@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   find: ["ui", "api", "parts"],
   outline: ["ui"],
   conversation: ["ui", "api", "stream", "context", "parts", "chat", "share", "find", "outline"],
-  reader: ["ui", "styles", "context", "markdown", "parts"],
+  reader: ["ui", "styles", "context", "markdown", "parts", "outline"],
   replay: ["ui", "api", "stream", "context", "parts"],
   compare: ["ui", "api", "replay"],
   analytics: ["ui", "api", "threads"],

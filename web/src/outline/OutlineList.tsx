@@ -53,7 +53,7 @@ export function OutlineList({ items, total, currentRow, folder, onShow, onToggle
   // The current place stays in view, unless the user is looking around in the outline.
   useEffect(() => {
     const element = scroller.current;
-    if (current < 0 || element?.matches(":hover") || element?.contains(document.activeElement)) return;
+    if (current < 0 || !element || element.matches(":hover, :has(:focus-visible)")) return;
     list.scrollToIndex(current, { align: "auto" });
   }, [list, current]);
 

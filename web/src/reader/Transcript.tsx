@@ -1,6 +1,7 @@
-import { memo, type ReactNode, startTransition, useEffect, useMemo, useState } from "react";
+import { memo, type ReactNode, type RefObject, startTransition, useEffect, useMemo, useState } from "react";
 import { type RenderContext, RenderProvider } from "../context/renderContext";
 import type { Message } from "../partita.gen";
+import { anchorOf } from "../parts/anchors";
 import { bytesOfData } from "../parts/fileUrls";
 import { Messages } from "../parts/Messages";
 import { MessageView } from "../parts/MessageView";
@@ -31,45 +32,85 @@ interface Props {
   /** Rendered above the messages. It scrolls with them. */
   readonly head?: ReactNode;
   readonly label: string;
+  /** The message or part that is shown next. A new object shows it again. */
+  readonly target?: Target | null;
+  readonly box?: RefObject<HTMLElement | null>;
 }
+
+export type Target = NonNullable<RenderContext["target"]>;
 
 /**
  * Messages without a server. All of them are in the document, so that the browser can search and print them. The
  * browser lays out only those near the viewport.
  */
-export function Transcript({ messages, head, label }: Props) {
+export function Transcript({ messages, head, label, target = null, box }: Props) {
   const groups = useMemo(() => grouped(messages), [messages]);
-  const [rendered, setRendered] = useState(GROUPS_PER_RENDER);
+  const [inBackground, setInBackground] = useState(GROUPS_PER_RENDER);
+  const index = target ? messages.findIndex(({ id }) => id === target.messageId) : -1;
+  const targetGroup = index < 0 ? -1 : Math.floor(index / GROUP_SIZE);
+  const rendered = Math.max(inBackground, targetGroup + 1);
   const isBusy = rendered < groups.length;
   useEffect(() => {
-    if (isBusy) startTransition(() => setRendered(rendered + GROUPS_PER_RENDER));
+    if (isBusy) startTransition(() => setInBackground(rendered + GROUPS_PER_RENDER));
   }, [rendered, isBusy]);
+  useEffect(() => (target ? scrollTo(target) : undefined), [target]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-    <section className={styles.box} aria-label={label} tabIndex={0} aria-busy={isBusy}>
-      <RenderProvider value={OFFLINE}>
-        <div className={styles.measure}>
-          {head}
-          {groups.slice(0, rendered).map((group, index) => (
-            <Group key={index} messages={group} />
-          ))}
-        </div>
-      </RenderProvider>
+    <section ref={box} className={styles.box} aria-label={label} tabIndex={0} aria-busy={isBusy}>
+      <div className={styles.measure}>
+        {head}
+        {groups.slice(0, rendered).map((group, index) => (
+          <Group key={index} messages={group} target={index === targetGroup ? target : null} />
+        ))}
+      </div>
     </section>
   );
 }
 
-const Group = memo(function Group({ messages }: { messages: readonly Message[] }) {
+interface GroupProps {
+  readonly messages: readonly Message[];
+  readonly target: Target | null;
+}
+
+const Group = memo(function Group({ messages, target }: GroupProps) {
+  const context = useMemo(() => (target ? { ...OFFLINE, target } : OFFLINE), [target]);
   return (
-    <div className={styles.group}>
-      {messages.map((message, index) => (
-        <div key={index} className={styles.message}>
-          <MessageView message={message} />
-        </div>
-      ))}
-    </div>
+    <RenderProvider value={context}>
+      <div className={styles.group}>
+        {messages.map((message, index) => (
+          <div key={index} className={styles.message}>
+            <MessageView message={message} />
+          </div>
+        ))}
+      </div>
+    </RenderProvider>
   );
 });
+
+/** Frames until the heights of the messages above are known. */
+const FRAMES = 12;
+
+/** Scrolls to a message or part: repeatedly, because messages get their heights when they are laid out. */
+function scrollTo({ messageId, path }: Target): () => void {
+  let [frame, left] = [0, FRAMES];
+  const abort = new AbortController();
+  const stop = () => {
+    cancelAnimationFrame(frame);
+    abort.abort();
+  };
+  const scroll = () => {
+    const part = path ? document.getElementById(anchorOf(messageId, path)) : null;
+    const element = part ?? document.getElementById(anchorOf(messageId));
+    element?.scrollIntoView({ block: part ? "center" : "start" });
+    left -= 1;
+    if (left > 0) frame = requestAnimationFrame(scroll);
+    else stop();
+  };
+  for (const type of ["wheel", "touchmove", "keydown"])
+    document.addEventListener(type, stop, { passive: true, signal: abort.signal });
+  scroll();
+  return stop;
+}
 
 const grouped = (messages: readonly Message[]): readonly (readonly Message[])[] =>
   Array.from({ length: Math.ceil(messages.length / GROUP_SIZE) }, (_, at) =>

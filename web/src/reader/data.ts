@@ -1,13 +1,15 @@
 /** The data of a shared file: one thread, or an index of several, whose data is in elements of their own. */
 
 import { rememberViews } from "../context/toolViews";
-import type { Message, PartView, Thread } from "../partita.gen";
+import type { Message, PartView, Thread, ThreadOverview } from "../partita.gen";
 
 export type SharedHead = Pick<Thread, "id" | "title" | "agent" | "project" | "createdAt" | "updatedAt">;
 
 export interface SharedThread {
   readonly thread: SharedHead;
   readonly messages: readonly Message[];
+  /** What happened in the messages. Files of earlier releases do not have it. */
+  readonly overview?: ThreadOverview;
   readonly facts: {
     readonly redacted?: number;
     readonly leftOut?: number;
@@ -41,7 +43,8 @@ export function readThread(element: string = DATA): SharedThread | null {
   const data = read<ThreadData>(element);
   if (!Array.isArray(data?.messages) || !data.thread) return null;
   for (const [index, message] of data.messages.entries()) rememberViews(message, data.views?.[index]);
-  return { thread: data.thread, messages: data.messages, facts: data.facts ?? {} };
+  const { thread, messages, overview, facts = {} } = data;
+  return { thread, messages, overview: Array.isArray(overview?.turns) ? overview : undefined, facts };
 }
 
 function read<T>(element: string): Partial<T> | null {

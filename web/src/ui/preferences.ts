@@ -113,7 +113,11 @@ export function usePreference<Name extends keyof Preferences>(
 export function setPreference<Name extends keyof Preferences>(name: Name, value: Preferences[Name]): void {
   current = { ...current, [name]: value };
   const changed = Object.entries(current).filter(([key, one]) => one !== DEFAULTS[key as Name]);
-  localStorage.setItem(STORAGE, JSON.stringify(Object.fromEntries(changed)));
+  try {
+    localStorage.setItem(STORAGE, JSON.stringify(Object.fromEntries(changed)));
+  } catch {
+    // a sandboxed file without storage: kept until the page is closed
+  }
   for (const listener of listeners) listener();
 }
 

@@ -1,9 +1,7 @@
 /** Whether the outline of a session is open: docked on a wide screen, else over the messages. */
 import { useCallback, useState, useSyncExternalStore } from "react";
-import type { Outline } from "../api/messages";
 import { useCommands } from "../ui/commands";
 import { usePreference } from "../ui/preferences";
-import { isQuestion } from "./rows";
 
 const WIDE = typeof window === "undefined" ? null : window.matchMedia("(min-width: 1200px)");
 /** From so many questions on it is open at first. */
@@ -17,13 +15,14 @@ export interface OutlinePane {
   readonly close: () => void;
 }
 
-export function useOutlinePane(outline: Outline | undefined): OutlinePane {
+/** `questions` counts the questions of the session; undefined while they are loading. */
+export function useOutlinePane(questions: (() => number) | undefined): OutlinePane {
   const isDocked = useSyncExternalStore(subscribe, () => WIDE?.matches ?? false);
   const [chosen, choose] = usePreference("outline");
   const [isOver, setOver] = useState(false);
   // Decided once: it must not appear while the user reads or writes.
   const [isLong, setLong] = useState<boolean | null>(null);
-  if (isLong === null && outline) setLong(isLongSession(outline));
+  if (isLong === null && questions) setLong(questions() >= MANY);
   const isOpen = isDocked ? chosen === "open" || (chosen === "auto" && isLong === true) : isOver;
   const set = useCallback(
     (open: boolean) => (isDocked ? choose(open ? "open" : "closed") : setOver(open)),
@@ -34,8 +33,6 @@ export function useOutlinePane(outline: Outline | undefined): OutlinePane {
   useCommands([{ what: isOpen ? "Hide the outline" : "Show the outline", group: "Session", run: toggle }]);
   return { isOpen, isDocked, toggle, close };
 }
-
-const isLongSession = ({ rows }: Outline): boolean => rows.filter(isQuestion).length >= MANY;
 
 function subscribe(changed: () => void): () => void {
   WIDE?.addEventListener("change", changed);
