@@ -100,15 +100,15 @@ describe("a comparison", () => {
 
   it("lets the user select two runs", async () => {
     const page = await site.open("#/compare");
-    await page.getByRole("searchbox", { name: "Search threads" }).fill("bread");
-    const found = page.getByRole("region", { name: "Threads" }).getByRole("button");
+    await page.getByRole("searchbox", { name: "Search sessions" }).fill("bread");
+    const found = page.getByRole("region", { name: "Sessions" }).getByRole("button");
     await expect.poll(() => found.count()).toBe(2);
     await found.first().click();
     await page.getByRole("button", { name: /^Run 1/ }).click();
-    await page.getByText("This thread has no other run.").waitFor();
+    await page.getByText("This session has no other run.").waitFor();
     await page.getByRole("button", { name: "Select run B" }).click();
     const dialog = page.getByRole("dialog", { name: "Select run B" });
-    await dialog.getByRole("button", { name: "Another thread" }).click();
+    await dialog.getByRole("button", { name: "Another session" }).click();
     await dialog.getByRole("region", { name: "Recent runs" }).getByRole("button").first().click();
     await page.getByRole("heading", { name: "Parts" }).waitFor();
     await dialog.waitFor({ state: "detached" });
@@ -120,8 +120,21 @@ describe("a comparison", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   });
 
-  it("has no accessibility violations in both themes", async () => {
-    const page = await site.open(compare(first, second));
+  it("has no empty row below the heads of its columns", async () => {
+    for (const width of [768, 1024]) {
+      const page = await site.open(compare(first, second), { viewport: { width, height: 800 } });
+      await page.getByText("3 differences").waitFor();
+      const gap = await page.evaluate(() => {
+        const heads = document.querySelector("[aria-hidden] > span:last-child")?.closest("section");
+        const boxes = [...(heads?.children ?? [])].map((one) => one.getBoundingClientRect());
+        return Math.max(...boxes.slice(1).map((box, index) => box.top - (boxes[index]?.bottom ?? box.top)));
+      });
+      expect(gap).toBeLessThan(24);
+    }
+  });
+
+  it.each([1440, 1024, 390])("has no accessibility violations in both themes at %d px", async (width) => {
+    const page = await site.open(compare(first, second), { viewport: { width, height: 844 } });
     await page.getByText("3 differences").waitFor();
     expect(await violationsInBoth(page)).toEqual([]);
   });

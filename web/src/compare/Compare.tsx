@@ -32,7 +32,7 @@ export function Compare({ a, b }: { a: string | null; b: string | null }) {
       />
       {error && <Failure error={error} />}
       {!error && a && b && <Comparison a={a} b={b} />}
-      {!error && a && !b && <Empty title="Select the other run">This thread has no other run.</Empty>}
+      {!error && a && !b && <Empty title="Select the other run">This session has no other run.</Empty>}
       {!error && !a && (
         <section className={styles.first} aria-labelledby="first-run">
           <h2 id="first-run">Select the first run</h2>

@@ -71,7 +71,7 @@ function Parts({ all }: { all: readonly PartDiff[] }) {
           <Button
             small
             disabled={!count}
-            title="Previous difference (p)"
+            title="Previous difference ([)"
             icon={<ChevronUp size={14} aria-hidden />}
             onClick={() => jump(-1)}
           >
@@ -80,7 +80,7 @@ function Parts({ all }: { all: readonly PartDiff[] }) {
           <Button
             small
             disabled={!count}
-            title="Next difference (n)"
+            title="Next difference (])"
             icon={<ChevronDown size={14} aria-hidden />}
             onClick={() => jump(1)}
           >

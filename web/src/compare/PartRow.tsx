@@ -4,7 +4,7 @@ import { duration } from "../ui/format";
 import { visible } from "../ui/sanitize";
 import { contentsOf, formatJson } from "./format";
 import styles from "./PartRow.module.css";
-import { piecesOf } from "./wordDiff";
+import { areSimilar, piecesOf, textOf } from "./wordDiff";
 
 const MARKS = {
   same: ["=", "equal"],
@@ -59,13 +59,26 @@ function Body({ part }: { part: PartDiff }) {
   return (
     <>
       {part.differences && part.differences.length > 0 && <ValueDiff differences={part.differences} />}
-      {part.words && part.words.length > 0 && (
-        <div className={styles.sides}>
-          <TextDiff side="a" words={part.words} />
-          <TextDiff side="b" words={part.words} />
-        </div>
-      )}
+      {part.words && part.words.length > 0 && <Texts words={part.words} />}
     </>
+  );
+}
+
+/** Two texts with the words that differ; if they have little in common, as a whole. */
+function Texts({ words }: { words: readonly Piece[] }) {
+  const sides = ["a", "b"] as const;
+  return (
+    <div className={styles.sides}>
+      {sides.map((side) =>
+        areSimilar(words) ? (
+          <TextDiff key={side} side={side} words={words} />
+        ) : (
+          <div key={side} className={styles.piece} data-side={side}>
+            <Text>{visible(textOf(side, words))}</Text>
+          </div>
+        ),
+      )}
+    </div>
   );
 }
 

@@ -42,13 +42,13 @@ function Threads({ onRun, onThread }: ThreadsProps) {
   const id = useId();
   return (
     <div className={styles.picker}>
-      <label htmlFor={id}>Search threads</label>
+      <label htmlFor={id}>Search sessions</label>
       <input
         id={id}
         type="search"
         className={styles.search}
         value={text}
-        placeholder="Text in a thread or its title"
+        placeholder="Text in a session or its title"
         onChange={(event) => setText(event.target.value)}
       />
       {searchText === "" && <RecentRuns onRun={onRun} />}
@@ -96,9 +96,9 @@ function MatchingSessions({ text, onThread }: { text: string; onThread: (id: str
   if (found.error) return <Failure error={found.error} />;
   if (!found.data) return <Loading what="Searching" />;
   return (
-    <section aria-label="Threads">
+    <section aria-label="Sessions">
       <h3 className={styles.heading}>Threads</h3>
-      {found.data.items.length === 0 && <p className={styles.soft}>No matching threads.</p>}
+      {found.data.items.length === 0 && <p className={styles.soft}>No matching sessions.</p>}
       <ul className={styles.list}>
         {found.data.items.map((thread: Thread) => (
           <li key={thread.id}>
@@ -136,10 +136,10 @@ function SessionRuns({ threadId, onRun, onBack }: RunsProps) {
   return (
     <div className={styles.picker}>
       <Button small icon={<ArrowLeft size={14} aria-hidden />} onClick={onBack}>
-        Another thread
+        Another session
       </Button>
       {runs.error && <Failure error={runs.error} />}
-      {runs.isSuccess && items.length === 0 && <p className={styles.soft}>This thread has no runs.</p>}
+      {runs.isSuccess && items.length === 0 && <p className={styles.soft}>This session has no runs.</p>}
       <ul className={styles.list}>
         {items.map((run, index) => (
           <li key={run.id}>

@@ -62,7 +62,7 @@ function Side({ name, run, onChange }: { name: string; run: Run | undefined; onC
         {run ? (
           <>
             <a className={styles.thread} href={toThread(run.threadId, run.messageId)}>
-              {visible(thread.data?.title || "Untitled thread")}
+              {visible(thread.data?.title || "Untitled session")}
             </a>
             <span className={styles.facts}>
               {[run.model && visible(run.model), when && moment(when), run.status]

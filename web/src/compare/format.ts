@@ -54,12 +54,12 @@ export function formatFact(name: string, value: string | number | null): string 
 const WITH_PERCENTAGE = /tokens|cost|\(s\)/;
 const MAX_RATIO = 10;
 
-/** The difference of two numbers: `+1`, `−424 (−1.5 %)`. */
+/** The difference of two numbers: `+1`, `−424 (−1.5%)`. */
 export function formatChange(name: string, a: string | number | null, b: string | number | null): string {
   if (typeof a !== "number" || typeof b !== "number" || a === b) return "";
   const sign = b > a ? "+" : "−";
   const difference = sign + formatFact(name, Math.abs(b - a));
   const ratio = a > 0 && WITH_PERCENTAGE.test(name) ? Math.abs(b - a) / a : Number.POSITIVE_INFINITY;
   if (ratio > MAX_RATIO) return difference;
-  return `${difference} (${sign}${(ratio * 100).toFixed(ratio < 0.1 ? 1 : 0)} %)`;
+  return `${difference} (${sign}${(ratio * 100).toFixed(ratio < 0.1 ? 1 : 0)}%)`;
 }

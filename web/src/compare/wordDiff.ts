@@ -25,6 +25,23 @@ export function ignoreWhitespace(words: readonly Piece[]): readonly Piece[] {
   return joined(pieces);
 }
 
+/** The text of one side. */
+export const textOf = (side: "a" | "b", words: readonly Piece[]): string =>
+  piecesOf(side, words)
+    .map((piece) => piece.text)
+    .join("");
+
+/** The part of the longer text that is common to similar texts. */
+const MIN_COMMON = 0.4;
+
+/** Whether two texts have so much in common that their words should be compared. */
+export function areSimilar(words: readonly Piece[]): boolean {
+  const lengthOf = (mark: Piece["mark"]) =>
+    words.reduce((sum, piece) => sum + (piece.mark === mark ? withoutWhitespace(piece.text).length : 0), 0);
+  const common = lengthOf("=");
+  return common >= MIN_COMMON * (common + Math.max(lengthOf("-"), lengthOf("+")));
+}
+
 function joined(pieces: readonly Piece[]): readonly Piece[] {
   const found: Piece[] = [];
   for (const piece of pieces) {

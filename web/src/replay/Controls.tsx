@@ -97,12 +97,12 @@ export function Controls({ player, onStep, end, total, startedAt, silence, onSil
             checked={silence.skip}
             onChange={(event) => onSilence({ ...silence, skip: event.target.checked })}
           />
-          Shorten silence
+          Shorten pauses
         </label>
         <label className={styles.above}>
           <span>over</span>
           <select
-            aria-label="Maximum silence in seconds"
+            aria-label="Longest pause in seconds"
             disabled={!silence.skip}
             value={silence.seconds}
             onChange={(event) => onSilence({ ...silence, seconds: Number(event.target.value) })}

@@ -26,7 +26,7 @@ export function EventDetail({ runId, events, player, isImported }: Props) {
   if (!event) {
     return (
       <div className={styles.detail}>
-        <p className={styles.nothing}>No event yet.</p>
+        <p className={styles.nothing}>Play, or select an event, to see what the agent sent.</p>
       </div>
     );
   }

@@ -77,7 +77,7 @@ export function ReplayPlayer({ run, timeline, progress, at }: Props) {
     { keys: ">", what: "Faster", group: "Replay", run: () => player.changeSpeed(1) },
     {
       keys: "s",
-      what: "Shorten silence, or play it in full",
+      what: "Shorten pauses, or play them in full",
       group: "Replay",
       run: () => setSilence({ ...silence, skip: !silence.skip }),
     },
@@ -116,12 +116,12 @@ export function ReplayPlayer({ run, timeline, progress, at }: Props) {
             content: <MessagePane question={question} player={player} run={run} progress={progress} />,
           },
           {
-            name: "Event",
-            content: <EventDetail runId={run.id} events={events} player={player} isImported={isImported} />,
-          },
-          {
             name: "Events",
             content: <EventList events={events} loaded={loaded} player={player} onKey={onKey} />,
+          },
+          {
+            name: "Event",
+            content: <EventDetail runId={run.id} events={events} player={player} isImported={isImported} />,
           },
         ]}
       />
@@ -138,7 +138,7 @@ function Legend({ skipped, isImported }: { skipped: number; isImported: boolean 
       <li data-lane="tool">tools</li>
       <li data-lane="step">step</li>
       {skipped > 0 && (
-        <li data-lane="gap">{skipped === 1 ? "1 silence shortened" : `${skipped} silences shortened`}</li>
+        <li data-lane="gap">{skipped === 1 ? "1 pause shortened" : `${skipped} pauses shortened`}</li>
       )}
       {isImported && (
         <li className={styles.imported}>Imported run: replayed from its messages at an even pace</li>

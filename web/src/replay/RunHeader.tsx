@@ -3,6 +3,7 @@ import { GitCompareArrows } from "lucide-react";
 import { listRuns } from "../api/runs";
 import { getThread } from "../api/threads";
 import type { Run } from "../partita.gen";
+import { agentName } from "../ui/AgentMark";
 import { CopyButton } from "../ui/CopyButton";
 import { ago, compact, duration, moment, money, plural } from "../ui/format";
 import { go, toCompare, toRun, toThread } from "../ui/routing";
@@ -22,7 +23,7 @@ export function RunHeader({ run, link }: { run: Run; link: () => string }) {
     queryKey: ["runs", run.threadId],
     queryFn: ({ signal }) => listRuns({ threadId: run.threadId, limit: MAX_RUNS }, signal),
   });
-  const title = visible(thread.data?.title || "Untitled thread");
+  const title = visible(thread.data?.title || "Untitled session");
   useTitle(thread.data && `Replay: ${title}`, { isActive: run.status === "running" });
   const siblings = runs.data?.items ?? [];
   return (
@@ -35,7 +36,7 @@ export function RunHeader({ run, link }: { run: Run; link: () => string }) {
         <div className={styles.actions}>
           {siblings.length > 1 && (
             <select
-              aria-label="Another run of this thread"
+              aria-label="Another run of this session"
               value={run.id}
               onChange={(event) => go(toRun(event.target.value))}
             >
@@ -74,7 +75,7 @@ export function RunFacts({ run }: { run: Run }) {
       <li data-status={run.status} className={styles.status}>
         {run.status}
       </li>
-      {run.agent && <li>{visible(run.agent)}</li>}
+      {run.agent && <li>{visible(agentName(run.agent))}</li>}
       {run.model && <li>{visible(run.model)}</li>}
       {when && <li>{moment(when)}</li>}
       {seconds !== null && <li>{duration(seconds)}</li>}

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { PartDiff, Piece } from "../../src/api/runs";
 import { contentsOf, formatChange, formatFact } from "../../src/compare/format";
 import { rowsOf, summary } from "../../src/compare/rows";
-import { ignoreWhitespace, partIgnoringWhitespace, piecesOf } from "../../src/compare/wordDiff";
+import { areSimilar, ignoreWhitespace, partIgnoringWhitespace, piecesOf } from "../../src/compare/wordDiff";
 
 const pieces = (...items: readonly [Piece["mark"], string][]): Piece[] =>
   items.map(([mark, text]) => ({ mark, text }));
@@ -78,14 +78,24 @@ describe("parts of two runs", () => {
 describe("facts", () => {
   it.each([
     ["messages", 4, 3, "4", "−1"],
-    ["output tokens", 1200, 1500, "1,200", "+300 (+25 %)"],
+    ["output tokens", 1200, 1500, "1,200", "+300 (+25%)"],
     ["output tokens", 1, 12, "1", "+11"],
-    ["cost", 0.5, 0.25, "$0.50", "−$0.25 (−50 %)"],
-    ["duration (s)", 2, 2.1, "2 s", "+100 ms (+5.0 %)"],
+    ["cost", 0.5, 0.25, "$0.50", "−$0.25 (−50%)"],
+    ["duration (s)", 2, 2.1, "2 s", "+100 ms (+5.0%)"],
     ["model", "a", "b", "a", ""],
     ["cost", null, 1, "none", ""],
   ])("%s from %s to %s", (name, a, b, shown, differs) => {
     expect(formatFact(name, a)).toBe(shown);
     expect(formatChange(name, a, b)).toBe(differs);
   });
+});
+
+it.each([
+  [["=", "It is a sunny day in "], ["-", "Oslo"], ["+", "Bergen"], true],
+  [["-", "Rework"], ["=", " the "], ["-", "transient prompt"], ["+", "background colours"], false],
+  [["-", "one"], ["+", "two"], false],
+  [["=", "the same"], true],
+] as const)("texts are compared word by word if they are similar: %j", (...given) => {
+  const words = given.slice(0, -1) as unknown as [Piece["mark"], string][];
+  expect(areSimilar(pieces(...words))).toBe(given.at(-1));
 });
