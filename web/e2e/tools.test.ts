@@ -51,6 +51,32 @@ const WORK = [
   call("Grep", { pattern: "hot" }, "src/oven.py:40:        hot = True\nsrc/oven.py:44:    hot = False"),
 ];
 
+/** Calls whose outputs have tags and facts for the model. */
+const FOR_THE_MODEL = [
+  call(
+    "Read",
+    { file_path: "/work/bakery/loaf.py" },
+    "     1→hot = True\n\n<system-reminder>\nBe careful.\n</system-reminder>",
+  ),
+  call(
+    "Read",
+    { file_path: "/work/bakery/none.py" },
+    { type: "error-text", value: "<tool_use_error>No such file.</tool_use_error>" },
+    { state: "output-error" },
+  ),
+  call(
+    "Task",
+    { description: "Look", prompt: "Look it up", subagent_type: "explorer" },
+    "Found it.\nagentId: a39f (use SendMessage to continue)\n<usage>subagent_tokens: 6082</usage>",
+  ),
+  call(
+    "TaskOutput",
+    { task_id: "b1" },
+    "<status>completed</status>\n<exit_code>0</exit_code>\n<output>\nbaked\n1\n</output>",
+  ),
+  call("oven__heat", { degrees: 220 }, { type: "json", value: { hot: true } }),
+];
+
 const card = (page: Page, name: RegExp): Locator => page.getByRole("group", { name }).first();
 
 /** Scrolls up: the list sticks to its end until the user scrolls, and would move buttons. */
@@ -83,6 +109,12 @@ describe("tool calls", () => {
       {
         thread: { id: "work", title: "Work", project: "/work/bakery" },
         messages: [userMessage("w", "Heat it."), assistantMessage("work-1", ...WORK)],
+      },
+    ]);
+    await site.seed([
+      {
+        thread: { id: "tags", title: "Tags", project: "/work/bakery" },
+        messages: [userMessage("t", "Heat it."), assistantMessage("tags-1", ...FOR_THE_MODEL)],
       },
     ]);
     await python(LARGE, `sqlite:///${join(site.folder, "store.db")}`);
@@ -184,6 +216,26 @@ describe("tool calls", () => {
     await card(page, /^Edit oven\.py/)
       .getByRole("button", { name: /String to replace not found\./, expanded: false })
       .waitFor();
+  });
+
+  it("show no tags that agents add for the model, and fields as such", async () => {
+    const page = await site.open("#/t/tags");
+    const read = await opened(page, /^Read loaf\.py/);
+    const reminder = read.getByRole("button", { name: "System reminder 1 line" });
+    expect(await read.getByText("Be careful.").count()).toBe(0);
+    await reminder.click();
+    await read.getByText("Be careful.", { exact: true }).waitFor();
+    await (await opened(page, /^Read none\.py/)).getByText("No such file.", { exact: true }).waitFor();
+    const agent = await opened(page, /^explorer Look/);
+    await agent.getByText("Found it.", { exact: true }).waitFor();
+    const output = await opened(page, /^TaskOutput/);
+    expect(await output.getByRole("term").allTextContents()).toEqual(["Status", "Exit code"]);
+    expect(await output.getByRole("definition").allTextContents()).toEqual(["completed", "0"]);
+    await output.getByRole("group", { name: "Output" }).getByText("baked").waitFor();
+    const tree = (await opened(page, /^oven: heat/)).getByRole("tree", { name: "Output" });
+    expect(await tree.getByRole("treeitem").allTextContents()).toEqual(["hot:true"]);
+    const shown = await page.getByRole("region", { name: "Messages" }).innerText();
+    expect(shown).not.toMatch(/<\/?\w+|agentId|member/);
   });
 
   it("expand at a click anywhere in their line", async () => {

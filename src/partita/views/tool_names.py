@@ -70,8 +70,8 @@ BY_NAME: Final[Mapping[str, NamedTool]] = {name: tool for tool in TOOLS for name
 # `anthropic.web_search` and `openai:shell` name the provider, `web_search_20250305` the version of the tool.
 PROVIDER: Final = re.compile(r"^[a-z-]+[.:]")
 VERSION: Final = re.compile(r"_\d{8}$")
-# Claude Code's names of MCP tools: https://docs.claude.com/en/docs/claude-code/mcp
-MCP: Final = re.compile(r"^mcp__(.+?)__(.+)$", re.DOTALL)
+# Claude Code's names of MCP tools: https://docs.claude.com/en/docs/claude-code/mcp. Codex omits `mcp__`.
+MCP: Final = re.compile(r"^(?:mcp__)?((?!mcp__).+?)__(.+)$", re.DOTALL)
 
 
 def find_tool(name: str) -> NamedTool | None:

@@ -1,8 +1,8 @@
 import { useRenderContext } from "../context/renderContext";
 import { promptOf } from "../context/toolViews";
 import type { Citation, TextPart } from "../partita.gen";
+import { AddedText } from "../tools/AddedText";
 import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
-import { AddedText } from "./AddedText";
 import { LongProse } from "./LongProse";
 import type { PartProps } from "./PartView";
 import styles from "./TextView.module.css";

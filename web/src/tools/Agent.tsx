@@ -13,6 +13,7 @@ import { parseJson } from "./json";
 import { hasOutput, TextOutput } from "./Output";
 import { Section } from "./Section";
 import { stateOf } from "./states";
+import { resultOf } from "./tags";
 
 /** A sub-agent: its prompt, its messages and its result. */
 export function Agent({ call, place }: BodyProps<"agent">) {
@@ -28,8 +29,8 @@ export function Agent({ call, place }: BodyProps<"agent">) {
       {children.length > 0 && (
         <Messages messages={children} place={place} open={hasCompleted(call, isActive(context))} />
       )}
-      {hasOutput(call) && !isLastMessage(children, call.content.text) && (
-        <TextOutput call={call} title="Result" />
+      {hasOutput(call) && !isLastMessage(children, resultOf(call.content.text)) && (
+        <TextOutput call={call} title="Result" shorten={resultOf} />
       )}
     </>
   );

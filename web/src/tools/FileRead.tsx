@@ -4,6 +4,7 @@ import { CopyButton } from "../ui/CopyButton";
 import { plural } from "../ui/format";
 import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
+import { AddedText } from "./AddedText";
 import type { BodyProps } from "./bodies";
 import { hasFailed, textOf } from "./call";
 import styles from "./FileRead.module.css";
@@ -12,6 +13,7 @@ import { languageOf } from "./language";
 import { OtherOutput, Output } from "./Output";
 import { FIRST_BYTES } from "./outputs";
 import { Section } from "./Section";
+import { splitReminders } from "./tags";
 
 const MAX_HIGHLIGHTED = 1500; // lines
 
@@ -27,8 +29,19 @@ export function FileRead({ call }: BodyProps<"read">) {
         <Output call={{ ...call, content: { ...call.content, files: [], others: [], large: [] } }} />
       )}
       <OtherOutput call={call} numbered={text ? undefined : firstLine} />
-      {remark && <p className={styles.note}>{visible(remark)}</p>}
+      {remark && <Remark text={remark} />}
     </Section>
+  );
+}
+
+/** What the agent appended to the text. */
+function Remark({ text }: { text: string }) {
+  const { text: note, reminders } = splitReminders(text);
+  return (
+    <>
+      {note && <p className={styles.note}>{visible(note)}</p>}
+      {reminders && <AddedText notice={{ kind: "notice", label: "System reminder", text: reminders }} />}
+    </>
   );
 }
 

@@ -6,12 +6,14 @@ import { plural } from "../ui/format";
 import { ShowAll } from "../ui/ShowAll";
 import { Failure, Loading } from "../ui/States";
 import { type Call, hasFailed, type LargeValue } from "./call";
+import { Fields } from "./Fields";
 import { JsonTree } from "./JsonTree";
 import { isObject, parseJson, stringify } from "./json";
 import { BlobText, LongText } from "./LongText";
 import { Media } from "./Media";
 import { OutputContext } from "./outputContext";
 import { Section } from "./Section";
+import { fieldsOf, withoutErrorTags } from "./tags";
 
 /** Shorter texts are parsed as JSON: MCP tools return JSON as text. */
 const MAX_JSON_LENGTH = 200_000;
@@ -36,10 +38,13 @@ export function Output({ call, label = "Output", colours = false, numbered }: Ou
 }
 
 function TextOrJson({ call, label = "Output", colours, numbered }: OutputProps) {
-  const { text, value } = call.content;
+  const { value } = call.content;
   const tone = hasFailed(call) ? "bad" : undefined;
+  const text = tone ? withoutErrorTags(call.content.text) : call.content.text;
   const inside = /^\s*[[{]/.test(text) && text.length <= MAX_JSON_LENGTH ? parseJson(text) : undefined;
   if (isObject(inside) || Array.isArray(inside)) return <JsonTree value={inside} label={label} />;
+  const fields = numbered === undefined ? fieldsOf(text) : null;
+  if (fields) return <Fields fields={fields} />;
   return (
     <>
       {text && (
@@ -56,9 +61,17 @@ function TextOrJson({ call, label = "Output", colours, numbered }: OutputProps) 
   );
 }
 
+interface TextOutputProps {
+  readonly call: Call;
+  readonly title: string;
+  /** What is shown of the text. */
+  readonly shorten?: (text: string) => string;
+}
+
 /** An output in a section. Prose is rendered as Markdown. */
-export function TextOutput({ call, title }: { call: Call; title: string }) {
-  const { text, value } = call.content;
+export function TextOutput({ call, title, shorten = (text) => text }: TextOutputProps) {
+  const { value } = call.content;
+  const text = shorten(call.content.text);
   const isProse =
     text !== "" && text.length <= MAX_MARKDOWN_LENGTH && value === undefined && !hasFailed(call);
   return (

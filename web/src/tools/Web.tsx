@@ -6,6 +6,7 @@ import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
 import { hasOutput, OtherOutput, TextOutput } from "./Output";
 import { Section } from "./Section";
+import { withoutLinks } from "./tags";
 import styles from "./Web.module.css";
 
 const PAGE = 20;
@@ -49,7 +50,9 @@ export function WebSearch({ call }: BodyProps<"web-search">) {
       {links.length > 0 && call.content.value !== undefined ? (
         <OtherOutput call={call} />
       ) : (
-        hasOutput(call) && <TextOutput call={call} title="Answer" />
+        hasOutput(call) && (
+          <TextOutput call={call} title="Answer" shorten={links.length ? withoutLinks : undefined} />
+        )
       )}
     </>
   );

@@ -3,6 +3,7 @@ import type { ToolCallPart, ToolView } from "../partita.gen";
 import { ansiLine } from "./ansi";
 import { type OutputContent, textOf } from "./call";
 import { isObject, member, stringify } from "./json";
+import { withoutErrorTags } from "./tags";
 
 export type Tone = "quiet" | "ok" | "busy" | "waiting" | "warn" | "bad";
 
@@ -31,7 +32,7 @@ export function stateOf(call: ToolCallPart, isAgentActive: boolean, isPending = 
     label: string,
     reason?: string,
     name: CallState["name"] = call.state,
-  ): CallState => ({ name, tone, label, reason: reason ?? "" });
+  ): CallState => ({ name, tone, label, reason: withoutErrorTags(reason ?? "") });
   const { output, approval } = call;
   const denied = () => {
     const why = output?.type === "execution-denied" ? output.reason : undefined;
@@ -69,8 +70,6 @@ export function stateOf(call: ToolCallPart, isAgentActive: boolean, isPending = 
 }
 
 const MAX_REASON = 240;
-/** Tags that agents put around errors. */
-const ERROR_TAGS = /<\/?(?:tool_use_error|error)>/g;
 
 /** Why a call failed or ended early, on one line; empty if that is unknown. */
 export function reasonOf(
@@ -94,9 +93,7 @@ export function reasonOf(
 }
 
 const oneLine = (text: string): string =>
-  text
-    .slice(0, 8 * MAX_REASON)
-    .replace(ERROR_TAGS, "")
+  withoutErrorTags(text.slice(0, 8 * MAX_REASON))
     .trim()
     .split("\n", 1)[0]
     ?.slice(0, MAX_REASON) ?? "";

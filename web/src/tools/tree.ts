@@ -31,10 +31,16 @@ const sizeOf = (container: Container): number =>
 
 type PendingRow = Pick<TreeRow, "depth" | "name" | "value" | "parent"> & { readonly more?: number };
 
-/** The visible rows. The first `levels` levels are expanded by default. */
+/**
+ * The visible rows. The first `levels` levels are expanded by default. The value itself has no row if it has members:
+ * they are the first level.
+ */
 export function treeRows(value: unknown, levels: number, { containers, pages }: TreeState): TreeRow[] {
   const rows: TreeRow[] = [];
-  const pending: PendingRow[] = [{ depth: 0, name: null, value, parent: null }];
+  const pending: PendingRow[] =
+    isContainer(value) && sizeOf(value) > 0
+      ? members(value, 0, pages.get(value) ?? 1, sizeOf(value)).reverse()
+      : [{ depth: 0, name: null, value, parent: null }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { more, ...row } = next;
     if (more !== undefined) {
@@ -43,7 +49,7 @@ export function treeRows(value: unknown, levels: number, { containers, pages }: 
       rows.push({ ...row, kind: "leaf", isOpen: false, count: 0 });
     } else {
       const count = sizeOf(row.value);
-      const isAutoOpen = row.depth < levels && rows.length < MAX_AUTO_OPENED && count > 0;
+      const isAutoOpen = row.depth + 1 < levels && rows.length < MAX_AUTO_OPENED && count > 0;
       const isOpen = count > 0 && (containers.get(row.value) ?? isAutoOpen);
       rows.push({ ...row, kind: "container", isOpen, count });
       if (isOpen)

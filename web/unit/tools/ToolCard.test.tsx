@@ -321,7 +321,7 @@ describe("each kind of call", () => {
     ["Codex: a patch in a command", "Edit3 files", ["src/a.py→ src/b.py"]],
     ["Claude Code: an edit that failed", "Failed", ["String to replace not found"]],
     ["OpenCode: a file", "Reada", ["3\n4\n5"]],
-    ["Claude Code: a file with a reminder", "Reada", ["<system-reminder>hm"]],
+    ["Claude Code: a file with a reminder", "Reada", ["System reminder"]],
     ["Claude Code: files with matches", "Searchnow in src (*.py)2 found", ["2 entries", "src/a.py"]],
     ["Claude Code: counts", "4 found", ["4 matches in 2 files"]],
     ["Claude Code: nothing found", "Find files*.rsnothing found", ["No results"]],

@@ -15,7 +15,7 @@ function deep(levels: number): unknown {
 
 describe("the rows of a value", () => {
   it("contain the requested number of levels", () => {
-    expect(treeRows(deep(9), 2, CLOSED)).toHaveLength(3);
+    expect(treeRows(deep(9), 2, CLOSED)).toHaveLength(2);
   });
 
   it("can be 5,000 levels deep", () => {
@@ -23,21 +23,20 @@ describe("the rows of a value", () => {
     const containers = new Map<object, boolean>();
     for (let at = value; typeof at === "object" && at; at = (at as { in: unknown }).in)
       containers.set(at, true);
-    expect(treeRows(value, 0, { ...CLOSED, containers })).toHaveLength(5001);
+    expect(treeRows(value, 0, { ...CLOSED, containers })).toHaveLength(5000);
   });
 
   it("page long arrays", () => {
     const value = Array.from({ length: 250 }, (_, at) => at);
     const rows = treeRows(value, 1, CLOSED);
-    expect(rows).toHaveLength(1 + PAGE + 1);
+    expect(rows).toHaveLength(PAGE + 1);
     expect(rows.at(-1)).toMatchObject({ kind: "more", count: 150 });
-    expect(treeRows(value, 1, { ...CLOSED, pages: new Map([[value, 3]]) })).toHaveLength(251);
+    expect(treeRows(value, 1, { ...CLOSED, pages: new Map([[value, 3]]) })).toHaveLength(250);
   });
 
   it("contain members named like inherited ones", () => {
     const value = JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":3}');
     expect(treeRows(value, 1, CLOSED).map((row) => row.name)).toEqual([
-      null,
       "__proto__",
       "constructor",
       "toString",
@@ -49,7 +48,7 @@ describe("a tree", () => {
   const rows = () => screen.getAllByRole("treeitem").map((row) => row.textContent);
 
   it("is navigated and expanded by keyboard", () => {
-    render(<JsonTree value={{ a: { b: 1 }, c: 2 }} open={1} />);
+    render(<JsonTree value={{ z: 0, a: { b: 1 }, c: 2 }} open={1} />);
     expect(rows()).toHaveLength(3);
     const press = (key: string) => fireEvent.keyDown(document.activeElement ?? document.body, { key });
     screen.getAllByRole("treeitem")[0]?.focus();
@@ -73,8 +72,8 @@ describe("a tree", () => {
 
   it("truncates long strings, and makes hidden characters visible", () => {
     render(<JsonTree value={{ a: `\u202E${"x".repeat(1000)}` }} />);
-    expect(rows()[1]).toContain("⟦U+202E⟧");
+    expect(rows()[0]).toContain("⟦U+202E⟧");
     fireEvent.click(screen.getByRole("button", { name: "… 701 more characters" }));
-    expect(rows()[1]).toContain("x".repeat(1000));
+    expect(rows()[0]).toContain("x".repeat(1000));
   });
 });

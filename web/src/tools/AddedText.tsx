@@ -3,16 +3,16 @@ import { Fold } from "../ui/Fold";
 import { plural } from "../ui/format";
 import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
-import styles from "./NoticeView.module.css";
+import styles from "./AddedText.module.css";
 
-/** A text that an editor or an agent added to a prompt, collapsed. */
+/** A text that an editor or an agent added to a prompt or an output, collapsed. */
 export function AddedText({ notice: { label, text = "" } }: { notice: Notice }) {
   const name = visible(label.charAt(0).toUpperCase() + label.slice(1));
   const lines = plural(text.split("\n").length, "line");
   return (
     <Fold
       head={
-        <span className={styles.added}>
+        <span className={styles.head}>
           {name} <span className={styles.size}>{lines}</span>
         </span>
       }
