@@ -365,7 +365,7 @@ describe("a chat", () => {
     const shown = ["Bake bread", "I knead the dough.", "And then?", "Then it rests."];
     await importLines(site, sessionLines(session, shown));
     const page = await site.open(`#/t/${session}`);
-    await page.getByText("This thread was imported from claude-code").waitFor();
+    await page.getByText("This session was imported from Claude Code").waitFor();
     expect(await box(page).count()).toBe(0);
     await page.getByRole("button", { name: "Fork and continue with" }).click();
     await page.waitForURL((url) => /^#\/t\/./.test(url.hash) && !url.hash.includes(session));

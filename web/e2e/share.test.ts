@@ -76,7 +76,7 @@ describe("the share dialog", () => {
     const page = await site.open("#/t/t1", options);
     await page.getByText("shines").first().waitFor();
     await page.getByRole("button", { name: "Share", exact: true }).click();
-    await page.getByRole("dialog", { name: "Share this thread" }).waitFor();
+    await page.getByRole("dialog", { name: "Share this session" }).waitFor();
     await page.getByText("[redacted: github token 1]").waitFor();
     return page;
   };
@@ -188,17 +188,17 @@ describe("the share dialog", () => {
     expect(output).toBe("['m1', 'm2']\n['m1', 'm2'] A beacon in the fog\n");
   });
 
-  it("keeps deselected secrets, replaces other texts, and leaves out selected parts", async () => {
+  it("keeps deselected secrets, redacts other texts, and leaves out deselected parts", async () => {
     const page = await open();
     await page.getByRole("radio", { name: /Markdown/ }).check();
     await page.getByRole("checkbox", { name: /github token 1/ }).uncheck();
-    await page.getByText("not replaced").waitFor();
+    await page.getByText("not redacted").waitFor();
     await page.getByLabel(/Other texts/).fill("beacon\n/f[aeiou]g/");
     await page.getByText("[redacted: custom 2]").first().waitFor();
-    await page.getByRole("checkbox", { name: "Reasoning" }).check();
+    await page.getByRole("checkbox", { name: "Reasoning", exact: true }).uncheck();
     await page.getByText("reasoning, 1 time").waitFor();
-    await page.getByRole("button", { name: "Select messages and parts" }).click();
-    await page.getByRole("checkbox", { name: /tool-call: Bash/ }).check();
+    await page.getByRole("button", { name: "Single messages and parts: all included" }).click();
+    await page.getByRole("checkbox", { name: "Tool call: Bash" }).uncheck();
     await page.getByText("a part, 1 time").waitFor();
     const text = readFileSync(await download(page), "utf8");
     expect(text).toContain(TOKEN);

@@ -5,6 +5,7 @@ import { forkThread } from "../api/threads";
 import type { Thread } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { go, toThread } from "../ui/routing";
+import { visible } from "../ui/sanitize";
 import { toastError } from "../ui/Toasts";
 import { AgentPicker } from "./AgentPicker";
 import { agentFor, rememberAgent } from "./agentChoice";
@@ -32,7 +33,7 @@ export function ForkAndContinue({ thread, agents, reason }: Props) {
   };
   return (
     <div className={styles.bar}>
-      <p className={styles.reason}>{reason}</p>
+      <p className={styles.reason}>{visible(reason)}</p>
       {last && agent && (
         <div className={styles.offer}>
           <Button icon={<GitFork size={15} aria-hidden />} onClick={() => void fork().catch(toastError)}>

@@ -1,6 +1,7 @@
 /** Which agent answers in a thread, and whether the thread can be continued at all. */
 import { type AgentInfo, isAvailable } from "../api/agents";
 import type { Run, Thread } from "../partita.gen";
+import { agentName } from "../ui/AgentMark";
 
 /** Whether the thread is the log of an agent that runs elsewhere and may continue it there. */
 export const isImported = ({ metadata }: Thread): boolean =>
@@ -26,7 +27,7 @@ export function agentFor(
 export function blockedReason(thread: Thread | undefined, agents: readonly AgentInfo[]): string | null {
   if (!agents.some(isAvailable)) return "No agent is available on this server.";
   if (thread && isImported(thread))
-    return `This thread was imported from ${thread.agent ?? "another agent"} and is read-only.`;
+    return `This session was imported from ${thread.agent ? agentName(thread.agent) : "another agent"} and is read-only.`;
   return null;
 }
 

@@ -156,6 +156,7 @@ function Option({ entry, highlights, id, isCurrent, onPoint, onRun }: OptionProp
         </span>
       )}
       {entry.detail && <span className={styles.detail}>{visible(entry.detail)}</span>}
+      {entry.when && <span className={styles.when}>{entry.when}</span>}
       {entry.keys && <Keys keys={entry.keys} />}
     </div>
   );

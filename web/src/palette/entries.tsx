@@ -14,6 +14,8 @@ export interface PaletteEntry extends Entry {
   readonly icon: ReactNode;
   /** What is shown beside the name. */
   readonly detail?: string;
+  /** When it was last used, at the end of the row. */
+  readonly when?: string;
   readonly keys?: string;
   /** The setting that is chosen now. */
   readonly isChosen?: boolean;
@@ -66,7 +68,8 @@ export function sessionEntry(row: ThreadSummary, now: number): PaletteEntry {
     section: "Sessions",
     name: row.title || "Untitled",
     also: [agentName(agent), repository].filter(Boolean).join(" "),
-    detail: [repository, updatedAt && ago(updatedAt, now)].filter(Boolean).join(" · "),
+    detail: repository,
+    when: updatedAt ? ago(updatedAt, now) : undefined,
     time: updatedAt ? Date.parse(updatedAt) : 0,
     icon: <AgentMark agent={agent} />,
     href: to,

@@ -10,7 +10,7 @@ interface Props {
   readonly onChange: (changes: Partial<Options>) => void;
 }
 
-/** Selects which kinds of secrets are replaced. */
+/** Selects which kinds of secrets are redacted. */
 export function SecretKinds({ options, kinds, onChange }: Props) {
   const wanted = options.kinds ?? kinds.filter((kind) => kind.wanted).map((kind) => kind.name);
   const toggle = (name: string, isWanted: boolean) =>
@@ -29,19 +29,21 @@ export function SecretKinds({ options, kinds, onChange }: Props) {
   );
   return (
     <fieldset className={styles.group}>
-      <legend>Replaced by placeholders</legend>
-      <Fold
-        head={`${defaults.filter((kind) => wanted.includes(kind.name)).length} of ${defaults.length} kinds of keys, tokens and passwords`}
-      >
-        <div className={styles.checks}>{defaults.map(box)}</div>
-      </Fold>
+      <legend>Redacted</legend>
+      {kinds.length > 0 && (
+        <Fold
+          head={`${defaults.filter((kind) => wanted.includes(kind.name)).length} of ${defaults.length} kinds of keys, tokens and passwords`}
+        >
+          <div className={styles.checks}>{defaults.map(box)}</div>
+        </Fold>
+      )}
       {others.map(box)}
       <Custom text={options.custom} onChange={(custom) => onChange({ custom })} />
     </fieldset>
   );
 }
 
-/** Additional texts to replace. Changes are applied when the user pauses typing. */
+/** Additional texts to redact. Changes are applied when the user pauses typing. */
 function Custom({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const [input, setInput] = useState(text);
   const settled = useDeferredValue(input);
@@ -52,7 +54,7 @@ function Custom({ text, onChange }: { text: string; onChange: (text: string) => 
   }, [settled, text, onChange]);
   return (
     <label className={styles.custom}>
-      Other texts to replace, one per line. Write a pattern between slashes: <code>/CUST-\d+/</code>
+      Other texts to redact, one per line. Write a pattern between slashes: <code>/CUST-\d+/</code>
       <textarea
         rows={2}
         value={input}

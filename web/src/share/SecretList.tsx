@@ -9,12 +9,12 @@ const PAGE = 50;
 
 interface Props {
   readonly findings: readonly SecretFinding[];
-  /** The ids of findings that are not replaced. The preview of the server may not reflect the last change yet. */
+  /** The ids of findings that are not redacted. The preview of the server may not reflect the last change yet. */
   readonly keep: readonly string[];
   readonly onKeep: (id: string, isKept: boolean) => void;
 }
 
-/** The secrets that were found. Each is replaced unless the user clears its checkbox. */
+/** The secrets that were found. Each is redacted unless the user clears its checkbox. */
 export function SecretList({ findings, keep, onKeep }: Props) {
   const [limit, setLimit] = useState(PAGE);
   return (
@@ -31,7 +31,7 @@ export function SecretList({ findings, keep, onKeep }: Props) {
               />
               <span className={styles.text}>
                 <code>{visible(finding.preview)}</code>
-                <span>{keep.includes(finding.id) ? "not replaced" : finding.mark}</span>
+                <span>{keep.includes(finding.id) ? "not redacted" : finding.mark}</span>
                 <span className={styles.places} title={finding.places.join("\n")}>
                   {plural(finding.times, "place")}, first {visible(finding.places[0] ?? "")}
                 </span>

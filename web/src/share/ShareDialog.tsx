@@ -10,7 +10,7 @@ import { downloadFile } from "../ui/download";
 import { bytes, plural } from "../ui/format";
 import { Failure, Loading } from "../ui/States";
 import { toastError } from "../ui/Toasts";
-import { Exclusions } from "./Exclusions";
+import { Contents } from "./Contents";
 import { DEFAULT_OPTIONS, FORMATS, type Options, requestOf } from "./options";
 import { SecretKinds } from "./SecretKinds";
 import { SecretList } from "./SecretList";
@@ -43,12 +43,12 @@ export function ShareDialog({ threadId, onClose }: { threadId: string; onClose: 
   const copy = () => createFile(async (_, data) => copyWithToast(await data.text()));
   const isStale = preview.isPlaceholderData || preview.isFetching;
   return (
-    <Dialog title="Share this thread" wide onClose={onClose}>
+    <Dialog title="Share this session" wide onClose={onClose}>
       <div className={styles.share}>
         <div className={styles.column}>
           <FormatChoice options={options} onChange={change} />
           <SecretKinds options={options} kinds={preview.data?.kinds ?? []} onChange={change} />
-          <Exclusions threadId={threadId} options={options} onChange={change} />
+          <Contents threadId={threadId} options={options} onChange={change} />
         </div>
         <div className={styles.column} aria-busy={isStale}>
           {preview.isError ? (
@@ -153,13 +153,13 @@ function Summary({ preview, format }: { preview: SharePreview; format: ShareForm
         </li>
         {removed.map(([what, times]) => (
           <li key={what}>
-            {what}, {plural(times, "time")}: replaced by a placeholder.
+            {what}, {plural(times, "time")}: a placeholder is in its place.
           </li>
         ))}
         <li>
           {replaced.length
-            ? `${plural(replaced.length, "secret is", "secrets are")} replaced by placeholders.`
-            : "No secrets are replaced."}{" "}
+            ? `${plural(replaced.length, "secret is", "secrets are")} redacted.`
+            : "Nothing is redacted."}{" "}
           The search can miss secrets: check the file before you send it.
         </li>
         {format !== "markdown" && <li>Images and other files are not searched.</li>}

@@ -5,7 +5,7 @@ import type { Message, Part } from "../partita.gen";
 import { firstLine } from "../parts/toMarkdown";
 import { Button } from "../ui/Button";
 import { Fold } from "../ui/Fold";
-import { plural } from "../ui/format";
+import { count } from "../ui/format";
 import { Failure, Loading } from "../ui/States";
 import { visible } from "../ui/sanitize";
 import { EXCLUDED_KINDS, type Options } from "./options";
@@ -17,23 +17,23 @@ interface Props {
   readonly onChange: (changes: Partial<Options>) => void;
 }
 
-/** Selects what is excluded: kinds of parts, and single messages and parts. */
-export function Exclusions({ threadId, options, onChange }: Props) {
-  const selected = options.messages.length + options.parts.length;
+/** Selects what the file includes: kinds of parts, and single messages and parts. */
+export function Contents({ threadId, options, onChange }: Props) {
+  const left = options.messages.length + options.parts.length;
   return (
     <fieldset className={styles.group}>
-      <legend>Excluded</legend>
+      <legend>Included in the file</legend>
       <div className={styles.pairs}>
         {(Object.keys(EXCLUDED_KINDS) as ExcludedKind[]).map((kind) => (
           <label key={kind} className={styles.check}>
             <input
               type="checkbox"
-              checked={options.exclude.includes(kind)}
+              checked={!options.exclude.includes(kind)}
               onChange={(event) =>
                 onChange({
                   exclude: event.target.checked
-                    ? [...options.exclude, kind]
-                    : options.exclude.filter((one) => one !== kind),
+                    ? options.exclude.filter((one) => one !== kind)
+                    : [...options.exclude, kind],
                 })
               }
             />
@@ -43,9 +43,9 @@ export function Exclusions({ threadId, options, onChange }: Props) {
       </div>
       <Fold
         head={
-          selected
-            ? `${plural(selected, "message or part", "messages and parts")} selected`
-            : "Select messages and parts"
+          left
+            ? `Single messages and parts: ${count(left)} left out`
+            : "Single messages and parts: all included"
         }
       >
         <Picker threadId={threadId} options={options} onChange={onChange} />
@@ -88,19 +88,19 @@ function MessageChoice({ message, options, onChange }: Omit<Props, "threadId"> &
   const isOut = options.messages.includes(message.id);
   const parts: readonly Part[] = message.content.parts;
   const toggle = (list: readonly string[], one: string, isIn: boolean) =>
-    isIn ? [...list, one] : list.filter((other) => other !== one);
+    isIn ? list.filter((other) => other !== one) : [...list, one];
   return (
     <div className={styles.message}>
       <label className={styles.check}>
         <input
           type="checkbox"
-          checked={isOut}
+          checked={!isOut}
           onChange={(event) =>
             onChange({ messages: toggle(options.messages, message.id, event.target.checked) })
           }
         />
         <span className={styles.line}>
-          <strong>{message.role}</strong> {visible(firstLine(message).slice(0, 100))}
+          <strong>{ROLES[message.role]}</strong> {visible(firstLine(message).slice(0, 100))}
         </span>
       </label>
       {!isOut && parts.length > 1 && (
@@ -111,7 +111,7 @@ function MessageChoice({ message, options, onChange }: Omit<Props, "threadId"> &
               <label key={one} className={styles.check}>
                 <input
                   type="checkbox"
-                  checked={options.parts.includes(one)}
+                  checked={!options.parts.includes(one)}
                   onChange={(event) => onChange({ parts: toggle(options.parts, one, event.target.checked) })}
                 />
                 <span className={styles.line}>{visible(labelOf(part))}</span>
@@ -124,7 +124,18 @@ function MessageChoice({ message, options, onChange }: Omit<Props, "threadId"> &
   );
 }
 
+const ROLES: Readonly<Record<Message["role"], string>> = {
+  user: "User",
+  assistant: "Assistant",
+  system: "System",
+  tool: "Tool",
+};
+
+/** `Tool call: Bash` */
 function labelOf(part: Part): string {
   const { text, name, title } = part as { text?: string; name?: string; title?: string };
-  return [part.type, text?.slice(0, 80) ?? name ?? title].filter(Boolean).join(": ");
+  const type = part.type.replaceAll("-", " ");
+  return [type.charAt(0).toUpperCase() + type.slice(1), text?.slice(0, 80) ?? name ?? title]
+    .filter(Boolean)
+    .join(": ");
 }
