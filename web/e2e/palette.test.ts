@@ -41,13 +41,15 @@ describe("the command palette", () => {
     await dialog(page).getByText("Recent sessions").waitFor();
     await options(page).filter({ hasText: "Repair the lamp" }).waitFor();
     expect(await options(page).filter({ hasText: "Read the log book" }).count()).toBe(0); // it is open
-    const ends = await options(page).evaluateAll((all) =>
-      all.map(
-        (one) =>
-          one.getBoundingClientRect().right - (one.lastElementChild?.getBoundingClientRect().right ?? 0),
-      ),
-    );
-    expect(new Set(ends.map(Math.round)).size).toBe(1); // times and keys are at the end of their row
+    const ends = await dialog(page)
+      .locator("[role=group]:is([aria-label=Sessions], [aria-label=Commands]) [role=option]")
+      .evaluateAll((all) =>
+        all.map((one) => {
+          const last = one.lastElementChild?.getBoundingClientRect();
+          return Math.round(one.getBoundingClientRect().right - (last?.right ?? 0));
+        }),
+      );
+    expect(new Set(ends).size).toBe(1); // times and keys are at the end of their row
     await page.keyboard.type("lam");
     expect(await current(page).innerText()).toContain("Repair the lamp");
     expect(await current(page).locator("mark").allInnerTexts()).toEqual(["lam"]);
