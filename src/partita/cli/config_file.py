@@ -42,11 +42,11 @@ def set_value(*, key: str, values: tuple[str, ...], project: bool) -> None:
     partita.toml of this folder, or of the nearest parent folder that has one, is changed.
     """
     from partita.config.file_edits import change_file
-    from partita.config.settings import BY_KEY
+    from partita.config.settings import BY_KEY, LISTS
     from partita.config.values import from_text, with_absolute_paths
 
     setting = BY_KEY[key]
-    is_list = setting.kind in ("texts", "folders")
+    is_list = setting.kind in LISTS
     if len(values) > 1 and not is_list:
         raise click.UsageError(f"{key} has one value; put it in quotes")
     value = from_text(setting, ",".join(values))

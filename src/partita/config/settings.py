@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-Kind: TypeAlias = Literal["text", "store", "number", "seconds", "switch", "texts", "folders"]
+Kind: TypeAlias = Literal["text", "store", "number", "seconds", "switch", "texts", "folders", "prices"]
 """The type of a value. A store is the path of a file or a URL."""
+
+LISTS: Final[frozenset[Kind]] = frozenset({"texts", "folders", "prices"})
+"""The types whose values are lists of strings."""
 
 Value: TypeAlias = str | int | float | bool | tuple[str, ...] | None
 
@@ -272,6 +275,15 @@ SETTINGS: Final = (
         given_example="4",
         meaning="The number of processes that read logs.",
         options=("import.workers",),
+    ),
+    Setting(
+        key="prices.models",
+        environment="PARTITA_PRICES_MODELS",
+        kind="prices",
+        default=(),
+        given_example='["my-model 0.5 2"]',
+        meaning="Own prices of models: US dollars per million tokens of input, output and cached input.",
+        trust_reason="it decides which costs are recorded",
     ),
     Setting(
         key="retention.threads",

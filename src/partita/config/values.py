@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from partita.errors import ConfigError
 
+from .prices import parse_prices
 from .settings import Kind, Setting, Value
 
 DESCRIPTIONS: Final[dict[Kind, str]] = {
@@ -17,6 +18,7 @@ DESCRIPTIONS: Final[dict[Kind, str]] = {
     "switch": "true or false",
     "texts": "a list of strings",
     "folders": "a list of folders",
+    "prices": "a list of prices",
 }
 BOOLEANS: Final = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -39,8 +41,8 @@ def from_toml(setting: Setting, raw: object) -> Value:
             return _in_range(setting, raw)
         case "seconds", int() | float() if not isinstance(raw, bool):
             return _in_range(setting, float(raw))
-        case (("texts" | "folders"), list()):
-            return tuple(_item(setting, item) for item in cast("list[object]", raw))
+        case (("texts" | "folders" | "prices"), list()):
+            return _checked(setting, tuple(_item(setting, item) for item in cast("list[object]", raw)))
         case _:
             raise _wrong(setting, raw, f"write {setting.name} = {setting.example}")
 
@@ -50,8 +52,8 @@ def from_text(setting: Setting, text: str) -> Value:
     match setting.kind:
         case "text" | "store":
             return _chosen(setting, text)
-        case "texts" | "folders":
-            return tuple(piece.strip() for piece in text.split(",") if piece.strip())
+        case "texts" | "folders" | "prices":
+            return _checked(setting, tuple(piece.strip() for piece in text.split(",") if piece.strip()))
         case "switch":
             if text.strip().lower() not in BOOLEANS:
                 raise _wrong(setting, text, f"use one of {', '.join(BOOLEANS)}")
@@ -61,6 +63,13 @@ def from_text(setting: Setting, text: str) -> Value:
                 return _in_range(setting, int(text) if setting.kind == "number" else float(text))
             except ValueError:
                 raise _wrong(setting, text, f"such as {setting.example}") from None
+
+
+def _checked(setting: Setting, items: tuple[str, ...]) -> tuple[str, ...]:
+    """A list whose items have the form that the setting requires."""
+    if setting.kind == "prices":
+        parse_prices(items)
+    return items
 
 
 def _chosen(setting: Setting, text: str) -> str:

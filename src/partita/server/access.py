@@ -152,6 +152,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "GET /api/settings": "admin",
         "PATCH /api/settings": "admin",
         "GET /api/sources": "admin",
+        "GET /api/prices": "admin",
         "POST /api/sources/import": "admin",
     },
     "mastra": {

@@ -1,13 +1,18 @@
 """The settings of the user of this machine over HTTP."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from partita.logs.pricing.own_prices import own_prices
+from partita.logs.pricing.prices import price_of
 from partita.runtime.principal import Principal
 from partita.server.app import asgi
 from partita.store.store import Store
+from partita.store.values import ConsumptionRecord
+from partita.types.usage import Usage
 from tests.server.conftest import client_of, scripted
 from tests.tables import each_row
 
@@ -16,17 +21,19 @@ ROUTES = (
     ("PATCH", "/api/settings"),
     ("GET", "/api/sources"),
     ("POST", "/api/sources/import"),
+    ("GET", "/api/prices"),
 )
 
 
 @pytest.fixture(autouse=True)
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The settings file of the user, which does not exist yet."""
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The settings file of the user, with a comment."""
     path = tmp_path / "partita.toml"
     monkeypatch.setenv("PARTITA_CONFIG", str(path))
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     path.write_text("# mine\n")
-    return path
+    yield path
+    own_prices.cache_clear()
 
 
 async def value_of(client: httpx.AsyncClient, key: str) -> tuple[object, str]:
@@ -54,6 +61,10 @@ async def test_a_setting_is_written_into_the_file_of_the_user(client: httpx.Asyn
         ({"import.folders": ["old"]}, "import.folders", "whole path"),
         ({"import.folders": ["/does/not/exist"]}, "import.folders", "spelling"),
         ({"import.agents": ["codex"], "import.folders": [1]}, "import.folders", "write folders"),
+        ({"prices.models": ["my-model"]}, "prices.models", "per million"),
+        ({"prices.models": ["my-model 1 x"]}, "prices.models", "per million"),
+        ({"prices.models": ["my-model -1 2"]}, "prices.models", "per million"),
+        ({"prices.models": ["my-model 1 2", "My-Model 1 3"]}, "prices.models", "remove one"),
         ({"serve.agents": ["module:attribute"]}, "serve.agents", "partita config set"),
         ({"store": "other.db"}, "store", "partita config set"),
         ({"no.such": 1}, "no.such", "partita config set"),
@@ -107,3 +118,28 @@ async def test_other_sites_may_not_change_them(client: httpx.AsyncClient, file: 
     )
     assert refused.status_code == 403
     assert file.read_text() == "# mine\n"
+
+
+async def test_own_prices_apply_to_new_costs(client: httpx.AsyncClient, store: Store) -> None:
+    usage = Usage(input_tokens=1_000_000, output_tokens=1_000_000, cached_input_tokens=500_000)
+    await store.threads.create("t1")
+    for key, model in (("a", "lamp-1"), ("b", "gpt-4o")):
+        await store.usage.record([ConsumptionRecord(thread_id="t1", key=key, model=model, input_tokens=10)])
+    before = {one["model"]: one for one in (await client.get("/api/prices")).json()["items"]}
+    assert (before["lamp-1"]["source"], before["lamp-1"]["unpriced"]) == (None, 1)
+    assert before["gpt-4o"]["source"] == "list"
+    assert before["gpt-4o"]["rates"]["input"] == 2.5
+    assert price_of("lamp-1", None, usage, None) is None
+    changes = {"prices.models": ["Lamp-1 2 4 1", "gpt-4o 1 2", "unused 1 1"]}
+    assert (await client.patch("/api/settings", json=changes)).status_code == 200
+    after = {one["model"]: one for one in (await client.get("/api/prices")).json()["items"]}
+    assert after["lamp-1"]["rates"] == {"input": 2, "output": 4, "cachedInput": 1}
+    assert (after["gpt-4o"]["source"], after["gpt-4o"]["listed"]["input"]) == ("settings", 2.5)
+    assert after["unused"]["responses"] == 0
+    for provider in (None, "ollama"):
+        priced = price_of("lamp-1", provider, usage, None)
+        assert priced is not None
+        assert priced.cost == 0.5 * 2 + 0.5 * 1 + 4
+        assert priced.snapshot["source"] == "settings"
+    await client.patch("/api/settings", json={"prices.models": None})
+    assert price_of("lamp-1", None, usage, None) is None

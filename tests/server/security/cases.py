@@ -122,6 +122,7 @@ FOR_NO_OWNER: Final = (
     "/api/settings",
     "/api/sources",
     "/api/sources/import",
+    "/api/prices",
 )
 """Routes for administrators of all owners, or for the user of the server's machine."""
 
@@ -273,6 +274,7 @@ CASES: Final[Mapping[str, tuple[Request, ...]]] = {
     "GET /api/settings": PLAIN,
     "PATCH /api/settings": (Request({"import.agents": ["codex"]}),),
     "GET /api/sources": PLAIN,
+    "GET /api/prices": PLAIN,
     "POST /api/sources/import": PLAIN,
     # The routes of Mastra, with both prefixes
     **{f"{method} /api/memory/threads": requests for method, requests in THREADS_OF_MASTRA.items()},

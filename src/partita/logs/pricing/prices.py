@@ -7,10 +7,12 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
+from partita.config.prices import OwnPrice
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.times import in_utc
 from partita.types.usage import Usage
 
+from .own_prices import own_prices
 from .price_list import ListedModel, Rates, TieredRate, find_model, price_list
 
 MILLION, THOUSAND = 1_000_000, 1_000
@@ -117,7 +119,24 @@ def _count(counts: Json, name: str) -> int:
 def tariff_of(
     model: str, provider: str | None, at: datetime | None, conditions: Conditions, *, fast: bool
 ) -> Tariff | None:
-    """What a model charged at a time (`None`: the newest prices)."""
+    """What a model charged at a time (`None`: the newest prices), or the user's own price of it."""
+    own = own_prices().get(model.strip().lower())
+    return list_tariff(model, provider, at, conditions, fast=fast) if own is None else own_tariff(own)
+
+
+def own_tariff(price: OwnPrice) -> Tariff:
+    """What a model charges by a price of the user: the same for tokens that are written to a cache."""
+    cached = price.input if price.cached_input is None else price.cached_input
+    rates: JsonObject = {"input": price.input, "output": price.output, "cachedInput": cached}
+    snapshot: JsonObject = {"source": "settings", "model": price.model, "perMillion": rates}
+    level = Level(price.input, cached, price.input, price.input, price.output, price.output, 0.0, snapshot)
+    return Tariff((), (level,))
+
+
+def list_tariff(
+    model: str, provider: str | None, at: datetime | None, conditions: Conditions = (), *, fast: bool = False
+) -> Tariff | None:
+    """What a model charged at a time by the price list."""
     found = _find(model, provider)
     if found is None:
         return None

@@ -12,6 +12,7 @@ from partita.config.file_edits import change_file
 from partita.config.settings import BY_KEY, Setting, Value
 from partita.config.values import from_toml
 from partita.errors import ConfigError, PartitaError
+from partita.logs.pricing.own_prices import own_prices
 from partita.logs.sources.registry import source_of
 from partita.server.callers import Caller, CallerView, require_local
 from partita.server.endpoints import Body, get, patch
@@ -37,7 +38,11 @@ def _check_folders(folders: tuple[str, ...]) -> None:
             raise ConfigError(f"there is no folder {folder!r}", hint="check the spelling")
 
 
-EDITABLE: Final[Mapping[str, Check]] = {"import.agents": _check_agents, "import.folders": _check_folders}
+EDITABLE: Final[Mapping[str, Check]] = {
+    "import.agents": _check_agents,
+    "import.folders": _check_folders,
+    "prices.models": lambda _: None,
+}
 """The settings that can be changed, and how their values are checked. None runs code or decides on access."""
 
 SourceKind: TypeAlias = Literal["environment", "project", "user", "default"]
@@ -156,5 +161,8 @@ def _problem(error: PartitaError, where: str) -> Problem:
 
 
 def _apply(caller: CallerView, values: Mapping[str, Value]) -> None:
-    if any(key.startswith("import.") for key in values):
+    own_prices.cache_clear()
+    if any(
+        key.startswith(("import.", "prices.")) for key in values
+    ):  # the processes that read logs have both
         caller.state.log_import.restart()
