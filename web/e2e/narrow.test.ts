@@ -9,7 +9,7 @@ const LONG = "a-very-long-name-without-any-place-to-break-it-".repeat(4);
 /** Every view, and what shows that it has loaded. `RUN` and `OTHER` are runs. */
 const VIEWS: readonly (readonly [hash: string, ready: string])[] = [
   ["#/", "section[aria-labelledby] [data-session]"],
-  ["#/sessions", "aside [role=list], aside ul, aside a[href*='#/t/']"],
+  ["#/sessions", "[role=main] a[href*='#/t/']"],
   ["#/t/s1", "text=I knead the dough."],
   ["#/t/long", "text=The end of it."],
   ["#/new", "textarea"],
@@ -20,6 +20,7 @@ const VIEWS: readonly (readonly [hash: string, ready: string])[] = [
   ["#/run/RUN", "main [role=slider], main input[type=range]"],
   ["#/settings", "text=Density"],
   ["#/settings/sources", "text=More folders"],
+  ["#/settings/prices", "text=claude-baker"],
 ];
 
 /** The elements that are wider than the screen, but not inside of one that scrolls. */

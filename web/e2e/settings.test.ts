@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsInBoth } from "./setup/axe";
-import { sessionLines } from "./setup/session";
+import { importBreadSession, sessionLines } from "./setup/session";
 import { partita, type Site, serve, storeIn } from "./setup/site";
 
 describe("the settings of this browser", () => {
@@ -132,6 +132,44 @@ describe("the sources of sessions", () => {
     }
     await added.getByRole("button", { name: /^Remove/ }).click();
     await added.waitFor({ state: "detached" });
+  });
+});
+
+describe("the prices of models", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve({ env: { XDG_CONFIG_HOME: "" } });
+    await importBreadSession(site, { session: "s1", degrees: 200, last: "Baked.", thinks: false });
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("are known or unknown, and can be replaced", async () => {
+    const page = await site.open("#/settings/prices");
+    const model = page.locator("[data-model=claude-baker]");
+    await model.getByText("Price unknown").waitFor();
+    await model.getByRole("button", { name: "Set the price of claude-baker" }).click();
+    await model.getByRole("textbox", { name: "Input", exact: true }).fill("2.5");
+    await model.getByRole("textbox", { name: "Output" }).fill("much");
+    await page.keyboard.press("Enter");
+    await model.getByRole("alert").getByText("Write a number").waitFor();
+    await model.getByRole("textbox", { name: "Output" }).fill("10");
+    await page.keyboard.press("Enter");
+    await model.getByText("own price").waitFor();
+    expect(await model.locator("dl").innerText()).toMatch(/Input\s+\$2.5\s+Output\s+\$10\s+Cached\s+\$2.5/);
+    const button = model.getByRole("button", { name: "Change the price of claude-baker" });
+    await expect.poll(() => button.evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await violationsInBoth(page), `at ${width}`).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    }
+    await model.getByRole("button", { name: "Remove" }).click();
+    await model.getByText("Price unknown").waitFor();
   });
 });
 

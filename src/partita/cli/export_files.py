@@ -20,7 +20,8 @@ from partita.cli.view.text import one_line
 from partita.errors import ConflictError, FormatError, NotFoundError, PartitaError, StoreError
 from partita.formats.log.session_file import OTHER_FILE
 from partita.formats.losses import Loss
-from partita.formats.redaction.kinds import BY_NAME, WANTED
+from partita.formats.redaction.defaults import default_kinds
+from partita.formats.redaction.kinds import BY_NAME
 from partita.formats.redaction.redactor import Finding
 from partita.formats.redaction.removal import Leaving
 from partita.formats.registry import get_format
@@ -187,7 +188,7 @@ def file_options(
         format=shape,
         target=CANONICAL if format in FILE_FORMATS else format,
         redact=RedactRequest(
-            kinds=[] if redact is False else sorted(WANTED.union(kinds)),
+            kinds=[] if redact is False else sorted(default_kinds().union(kinds)),
             custom=[CustomSecret(text) for text in replace],
         ),
         leave_out=LeaveOut(kinds=[kind for kind in get_args(Leaving) if kind in leave_out]),

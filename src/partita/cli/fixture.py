@@ -60,6 +60,7 @@ def fixture(
     if as_json and output is None:
         raise click.UsageError("--json requires -o FILE")
     from partita.formats.redaction.custom import Custom
+    from partita.formats.redaction.defaults import default_customs
     from partita.formats.redaction.redactor import Rules
     from partita.runtime.recordings.recording import to_bytes, write_recording
     from partita.runtime.recordings.redaction import clean
@@ -68,7 +69,7 @@ def fixture(
         _refuse_other_file(output)
     with opened_store(url, resource) as (store, wait):
         recording = wait(_record(store, run))
-    cleaned = clean(recording, Rules(custom=tuple(Custom(text) for text in replace)))
+    cleaned = clean(recording, Rules(custom=(*default_customs(), *(Custom(text) for text in replace))))
     if output is None:
         data, stdout = to_bytes(cleaned.recording), sys.stdout.buffer
         stdout.write(json_escaped(data) if stdout.isatty() else data)

@@ -286,6 +286,22 @@ SETTINGS: Final = (
         trust_reason="it decides which costs are recorded",
     ),
     Setting(
+        key="redact.kinds",
+        environment="PARTITA_REDACT_KINDS",
+        kind="texts",
+        default=(),
+        given_example='["email", "home"]',
+        meaning="More kinds of secrets to replace in exports and shared files, besides keys and passwords.",
+    ),
+    Setting(
+        key="redact.texts",
+        environment="PARTITA_REDACT_TEXTS",
+        kind="texts",
+        default=(),
+        given_example='["Ada Lovelace", "/CUST-[0-9]+/"]',
+        meaning="Other texts to replace there. A pattern is between slashes.",
+    ),
+    Setting(
         key="retention.threads",
         environment="PARTITA_RETENTION_THREADS",
         kind="text",

@@ -153,6 +153,8 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "PATCH /api/settings": "admin",
         "GET /api/sources": "admin",
         "GET /api/prices": "admin",
+        "GET /api/redaction": "admin",
+        "POST /api/redaction/test": "admin",
         "POST /api/sources/import": "admin",
     },
     "mastra": {

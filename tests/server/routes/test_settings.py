@@ -6,12 +6,14 @@ from pathlib import Path
 import httpx
 import pytest
 
+from partita.formats.redaction.defaults import clear_defaults
 from partita.logs.pricing.own_prices import own_prices
 from partita.logs.pricing.prices import price_of
 from partita.runtime.principal import Principal
 from partita.server.app import asgi
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
+from partita.types.messages import UserMessage
 from partita.types.usage import Usage
 from tests.server.conftest import client_of, scripted
 from tests.tables import each_row
@@ -22,7 +24,11 @@ ROUTES = (
     ("GET", "/api/sources"),
     ("POST", "/api/sources/import"),
     ("GET", "/api/prices"),
+    ("GET", "/api/redaction"),
+    ("POST", "/api/redaction/test"),
 )
+
+BODIES = {"/api/settings": {}, "/api/redaction/test": {"text": ""}}
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +40,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path.write_text("# mine\n")
     yield path
     own_prices.cache_clear()
+    clear_defaults()
 
 
 async def value_of(client: httpx.AsyncClient, key: str) -> tuple[object, str]:
@@ -65,6 +72,8 @@ async def test_a_setting_is_written_into_the_file_of_the_user(client: httpx.Asyn
         ({"prices.models": ["my-model 1 x"]}, "prices.models", "per million"),
         ({"prices.models": ["my-model -1 2"]}, "prices.models", "per million"),
         ({"prices.models": ["my-model 1 2", "My-Model 1 3"]}, "prices.models", "remove one"),
+        ({"redact.kinds": ["colour"]}, "redact.kinds", "private-key"),
+        ({"redact.texts": ["/(a+)+/"]}, "redact.texts", "groups are not"),
         ({"serve.agents": ["module:attribute"]}, "serve.agents", "partita config set"),
         ({"store": "other.db"}, "store", "partita config set"),
         ({"no.such": 1}, "no.such", "partita config set"),
@@ -108,7 +117,7 @@ async def test_only_the_user_of_this_machine_may_use_them(store: Store) -> None:
     app = asgi(scripted([]), store=store, user=lambda _: Principal(None, "admin"), routes="all")
     async with app.lifespan(), client_of(app) as client:
         for method, path in ROUTES:
-            refused = await client.request(method, path, json={} if method == "PATCH" else None)
+            refused = await client.request(method, path, json=BODIES.get(path))
             assert (path, refused.status_code) == (path, 403)
 
 
@@ -143,3 +152,33 @@ async def test_own_prices_apply_to_new_costs(client: httpx.AsyncClient, store: S
         assert priced.snapshot["source"] == "settings"
     await client.patch("/api/settings", json={"prices.models": None})
     assert price_of("lamp-1", None, usage, None) is None
+
+
+async def test_the_defaults_of_redaction_apply_to_shared_files(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    said = "Write to ada@lamps.example about CUST-42, password=hunter22hunter22"
+    await store.threads.create("t1")
+    await store.messages.save([UserMessage(id="m1", content=said)], thread_id="t1")
+
+    async def shared(request: object) -> str:
+        return (await client.post("/api/threads/t1/share", json=request)).text
+
+    before = await shared({"format": "markdown"})
+    assert "ada@" in before
+    assert "CUST-42" in before
+    assert "hunter22" not in before
+    changes = {"redact.kinds": ["email"], "redact.texts": ["/CUST-[0-9]+/"]}
+    assert (await client.patch("/api/settings", json=changes)).status_code == 200
+    kinds = {one["name"]: one for one in (await client.get("/api/redaction")).json()["items"]}
+    assert (kinds["email"]["isAlways"], kinds["email"]["isRedacted"]) == (False, True)
+    assert not kinds["home"]["isRedacted"]
+    after = await shared({"format": "markdown"})
+    assert not [secret for secret in ("ada@", "CUST-42", "hunter22") if secret in after]
+    assert "CUST-42" in await shared({"format": "markdown", "redact": {"kinds": []}})
+    tried = await client.post("/api/redaction/test", json={"text": said, "texts": ["about"]})
+    assert tried.json()["replaced"] == 3
+    assert "CUST-42" in tried.json()["text"]
+    assert "about" not in tried.json()["text"]
+    wrong = await client.post("/api/redaction/test", json={"text": said, "texts": ["/(a)/"]})
+    assert (wrong.status_code, wrong.json()["where"]) == (400, "redact.texts")

@@ -123,6 +123,8 @@ FOR_NO_OWNER: Final = (
     "/api/sources",
     "/api/sources/import",
     "/api/prices",
+    "/api/redaction",
+    "/api/redaction/test",
 )
 """Routes for administrators of all owners, or for the user of the server's machine."""
 
@@ -275,6 +277,8 @@ CASES: Final[Mapping[str, tuple[Request, ...]]] = {
     "PATCH /api/settings": (Request({"import.agents": ["codex"]}),),
     "GET /api/sources": PLAIN,
     "GET /api/prices": PLAIN,
+    "GET /api/redaction": PLAIN,
+    "POST /api/redaction/test": (Request({"text": "password=hunter22"}),),
     "POST /api/sources/import": PLAIN,
     # The routes of Mastra, with both prefixes
     **{f"{method} /api/memory/threads": requests for method, requests in THREADS_OF_MASTRA.items()},

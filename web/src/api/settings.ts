@@ -1,5 +1,5 @@
 /** The settings of the server, and where it searches for logs: for the user of its machine. */
-import { getJson, sendJson } from "./client";
+import { getJson, type Listing, sendJson } from "./client";
 
 export interface LogLocation {
   /** The agent that writes there; null for a folder that the user added. */
@@ -24,7 +24,7 @@ export interface Sources {
   readonly isFollowing: boolean;
 }
 
-export type SettingKey = "import.agents" | "import.folders";
+export type SettingKey = "import.agents" | "import.folders" | "prices.models";
 
 export interface ServerSetting {
   readonly key: SettingKey;
@@ -40,6 +40,30 @@ export interface ServerSettings {
   readonly file: string;
   readonly settings: readonly ServerSetting[];
 }
+
+/** US dollars per million tokens. */
+export interface Rates {
+  readonly input: number;
+  readonly output: number;
+  readonly cachedInput: number;
+}
+
+export interface ModelPrice {
+  readonly model: string;
+  readonly responses: number;
+  /** Responses without a cost. */
+  readonly unpriced: number;
+  readonly cost: number | null;
+  /** `settings`: an own price; `list`: the price list; null: none is known. */
+  readonly source: "settings" | "list" | null;
+  readonly rates: Rates | null;
+  /** The price in the price list. */
+  readonly listed: Rates | null;
+}
+
+/** The models in the store with their prices, the most expensive first. */
+export const getPrices = (signal?: AbortSignal): Promise<Listing<ModelPrice>> =>
+  getJson("api/prices", {}, signal);
 
 export const getSources = (signal?: AbortSignal): Promise<Sources> => getJson("api/sources", {}, signal);
 

@@ -175,7 +175,12 @@ export function Shell({ section, sidebar, detail, children }: Props) {
         </button>
       </nav>
       {sidebar && (
-        <Sidebar isOverlay={list.isOverlay} isHidden={!list.isVisible} onClose={list.hide}>
+        <Sidebar
+          isMain={isNarrow && !detail}
+          isOverlay={list.isOverlay}
+          isHidden={!list.isVisible}
+          onClose={list.hide}
+        >
           {sidebar}
         </Sidebar>
       )}

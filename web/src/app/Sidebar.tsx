@@ -12,6 +12,8 @@ import { DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH } from "../ui/sidebar";
 import styles from "./Sidebar.module.css";
 
 interface Props {
+  /** On a narrow screen: it is the only content of its view. */
+  readonly isMain: boolean;
   /** Over the view instead of beside it. */
   readonly isOverlay: boolean;
   readonly isHidden: boolean;
@@ -25,10 +27,10 @@ const STEP = 16;
 const limited = (width: number): number => Math.round(Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, width)));
 
 /** The list beside the view. Its edge is moved by the pointer or by the arrow keys; a double click resets it. */
-export function Sidebar({ isOverlay, isHidden, onClose, children }: Props) {
+export function Sidebar({ isMain, isOverlay, isHidden, onClose, children }: Props) {
   const [stored, store] = usePreference("sidebar");
   const [dragged, setDragged] = useState<number | null>(null);
-  const sidebar = useRef<HTMLElement>(null);
+  const sidebar = useRef<HTMLDivElement>(null);
   const grip = useRef(0); // from the start of the list to where the pointer holds the edge
   const width = dragged ?? limited(stored);
 
@@ -78,9 +80,10 @@ export function Sidebar({ isOverlay, isHidden, onClose, children }: Props) {
   return (
     <>
       {isOverlay && <div className={styles.shade} onPointerDown={onClose} />}
-      <aside
+      <div
         ref={sidebar}
         id="sidebar"
+        role={isMain ? "main" : "complementary"}
         className={styles.sidebar}
         aria-label="Sessions"
         data-overlay={isOverlay || undefined}
@@ -107,7 +110,7 @@ export function Sidebar({ isOverlay, isHidden, onClose, children }: Props) {
           onDoubleClick={() => store(DEFAULT_WIDTH)}
           onKeyDown={onKeyDown}
         />
-      </aside>
+      </div>
     </>
   );
 }

@@ -2,6 +2,7 @@ import { go, href } from "../ui/routing";
 import { Tabs } from "../ui/Tabs";
 import { useTitle } from "../ui/useTitle";
 import { Appearance } from "./Appearance";
+import { Prices } from "./Prices";
 import { useServerSettings } from "./queries";
 import styles from "./Settings.module.css";
 import { Sources } from "./Sources";
@@ -9,6 +10,7 @@ import { Sources } from "./Sources";
 const SECTIONS = [
   { name: "appearance", label: "Appearance", view: Appearance },
   { name: "sources", label: "Sources", view: Sources },
+  { name: "prices", label: "Prices", view: Prices },
 ] as const;
 type Section = (typeof SECTIONS)[number]["name"];
 

@@ -5,6 +5,7 @@ import { accessKey } from "../api/client";
 import { type ImportStatus, listen } from "../api/feed";
 import {
   changeServerSettings,
+  getPrices,
   getServerSettings,
   getSources,
   importNow,
@@ -15,12 +16,16 @@ import {
 
 const SOURCES = ["sources"];
 const SETTINGS = ["server-settings"];
+const PRICES = ["prices"];
 
 /** Whether the caller may be the user of the server's machine. The server decides: others get an error. */
 export const mayBeLocal = (): boolean => accessKey() === null;
 
 export const useSources = () =>
   useQuery({ queryKey: SOURCES, queryFn: ({ signal }) => getSources(signal), enabled: mayBeLocal() });
+
+export const usePrices = () =>
+  useQuery({ queryKey: PRICES, queryFn: ({ signal }) => getPrices(signal), enabled: mayBeLocal() });
 
 export const useServerSettings = () =>
   useQuery({ queryKey: SETTINGS, queryFn: ({ signal }) => getServerSettings(signal), enabled: mayBeLocal() });
@@ -47,6 +52,7 @@ export function useChangeSettings() {
     onError: (_error, _changes, context) => client.setQueryData(SETTINGS, context?.before),
     onSuccess: (settings) => {
       client.setQueryData(SETTINGS, settings);
+      void client.invalidateQueries({ queryKey: PRICES });
       return client.invalidateQueries({ queryKey: SOURCES });
     },
   });

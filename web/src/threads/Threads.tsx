@@ -65,7 +65,7 @@ export function Threads({ current }: { current?: string }) {
   };
   return (
     <div className={styles.threads} data-threads>
-      <header className={styles.head}>
+      <div className={styles.head}>
         <IconButton
           label="Fold the list"
           title="Fold the list (\)"
@@ -109,7 +109,7 @@ export function Threads({ current }: { current?: string }) {
         </div>
         <FilterBar filters={filters} facets={facets.data} onChange={setFilters} hasSort={!isSearching} />
         <ImportBar status={progress} />
-      </header>
+      </div>
       {isSearching ? (
         <SearchResults text={text} query={query} onClear={clear} />
       ) : list.error && !rows.length ? (

@@ -14,9 +14,10 @@ from typing import Final, NamedTuple, Self
 from partita.errors import ConfigError, DecodeError
 
 from .custom import Custom
+from .defaults import default_customs, default_kinds
 from .detectors import AUTHORIZATION_SCHEME
 from .encoded_text import data_urls, without_content
-from .kinds import BY_NAME, COOKIE, CUSTOM, CUSTOM_LABEL, HOME, PASSWORD, WANTED, Span
+from .kinds import BY_NAME, COOKIE, CUSTOM, CUSTOM_LABEL, HOME, PASSWORD, Span
 from .names import is_secret_value, strength_of
 from .scanner import HEAD, Literals, Scanner
 from .user_names import UserNames
@@ -87,8 +88,8 @@ def limit_from_environment() -> int:
 class Rules:
     """The kinds and custom texts to search for, the secrets to keep, and the most characters to search."""
 
-    kinds: frozenset[str] = WANTED
-    custom: tuple[Custom, ...] = ()
+    kinds: frozenset[str] = field(default_factory=default_kinds)
+    custom: tuple[Custom, ...] = field(default_factory=default_customs)
     keep: frozenset[str] = frozenset()
     limit: int = field(default_factory=limit_from_environment)
 

@@ -12,6 +12,7 @@ from partita.config.file_edits import change_file
 from partita.config.settings import BY_KEY, Setting, Value
 from partita.config.values import from_toml
 from partita.errors import ConfigError, PartitaError
+from partita.formats.redaction.defaults import check_kinds, check_texts, clear_defaults
 from partita.logs.pricing.own_prices import own_prices
 from partita.logs.sources.registry import source_of
 from partita.server.callers import Caller, CallerView, require_local
@@ -42,6 +43,8 @@ EDITABLE: Final[Mapping[str, Check]] = {
     "import.agents": _check_agents,
     "import.folders": _check_folders,
     "prices.models": lambda _: None,
+    "redact.kinds": check_kinds,
+    "redact.texts": check_texts,
 }
 """The settings that can be changed, and how their values are checked. None runs code or decides on access."""
 
@@ -162,6 +165,7 @@ def _problem(error: PartitaError, where: str) -> Problem:
 
 def _apply(caller: CallerView, values: Mapping[str, Value]) -> None:
     own_prices.cache_clear()
+    clear_defaults()
     if any(
         key.startswith(("import.", "prices.")) for key in values
     ):  # the processes that read logs have both

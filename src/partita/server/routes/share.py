@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from partita.formats.losses import Loss
+from partita.formats.redaction.defaults import default_kinds
 from partita.formats.redaction.kinds import KINDS
 from partita.formats.redaction.redactor import Finding
 from partita.server.callers import ActingCaller, CallerView
@@ -112,7 +113,7 @@ async def preview_share(
         removed=dict(summary.removed),
         losses=losses_of(summary.losses),
         notices=list(summary.notices),
-        kinds=[SecretKind(kind.name, kind.what, kind.wanted) for kind in KINDS],
+        kinds=[SecretKind(kind.name, kind.what, kind.name in default_kinds()) for kind in KINDS],
     )
 
 

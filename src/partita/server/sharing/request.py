@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from partita.formats.redaction.custom import Custom
+from partita.formats.redaction.defaults import default_customs, default_kinds
 from partita.formats.redaction.kinds import BY_NAME, WANTED
 from partita.formats.redaction.redactor import Rules
 from partita.formats.redaction.removal import Choice, Leaving
@@ -33,7 +34,7 @@ class RedactRequest(msgspec.Struct, forbid_unknown_fields=True):
 
     def rules(self) -> Rules:
         """The rules for the redactor."""
-        kinds = WANTED if self.kinds is None else frozenset(self.kinds)
+        kinds = default_kinds() if self.kinds is None else frozenset(self.kinds)
         if unknown := sorted(kinds - BY_NAME.keys()):
             raise Problem(
                 400,
@@ -42,7 +43,8 @@ class RedactRequest(msgspec.Struct, forbid_unknown_fields=True):
                 hint=f"use some of {', '.join(BY_NAME)}",
             )
         custom = tuple(Custom(one.text, one.pattern) for one in self.custom)
-        return Rules(kinds, custom, frozenset(self.keep))
+        always = default_customs() if kinds else ()  # without kinds, nothing is redacted
+        return Rules(kinds, (*always, *custom), frozenset(self.keep))
 
 
 class PartChoice(msgspec.Struct, forbid_unknown_fields=True):
