@@ -15,12 +15,13 @@ const VIEWS: readonly (readonly [hash: string, ready: string])[] = [
   ["#/new", "textarea"],
   ["#/analytics", "main svg"],
   ["#/compare", "main h1"],
-  ["#/compare/RUN/OTHER", "main h1"],
+  ["#/compare?a=RUN&b=OTHER", "main h1"],
   ["#/convert", "main textarea, main h1"],
   ["#/run/RUN", "main [role=slider], main input[type=range]"],
   ["#/settings", "text=Density"],
   ["#/settings/sources", "text=More folders"],
   ["#/settings/prices", "text=claude-baker"],
+  ["#/settings/redaction", "text=Other texts"],
 ];
 
 /** The elements that are wider than the screen, but not inside of one that scrolls. */

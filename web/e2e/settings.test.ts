@@ -151,7 +151,7 @@ describe("the prices of models", () => {
     const page = await site.open("#/settings/prices");
     const model = page.locator("[data-model=claude-baker]");
     await model.getByText("Price unknown").waitFor();
-    await model.getByRole("button", { name: "Set the price of claude-baker" }).click();
+    await model.getByRole("button", { name: "Set price: claude-baker" }).click();
     await model.getByRole("textbox", { name: "Input", exact: true }).fill("2.5");
     await model.getByRole("textbox", { name: "Output" }).fill("much");
     await page.keyboard.press("Enter");
@@ -160,7 +160,7 @@ describe("the prices of models", () => {
     await page.keyboard.press("Enter");
     await model.getByText("own price").waitFor();
     expect(await model.locator("dl").innerText()).toMatch(/Input\s+\$2.5\s+Output\s+\$10\s+Cached\s+\$2.5/);
-    const button = model.getByRole("button", { name: "Change the price of claude-baker" });
+    const button = model.getByRole("button", { name: "Change: claude-baker" });
     await expect.poll(() => button.evaluate((one) => one === document.activeElement)).toBe(true);
     await page.keyboard.press("Enter");
     for (const width of [1440, 390]) {
@@ -170,6 +170,41 @@ describe("the prices of models", () => {
     }
     await model.getByRole("button", { name: "Remove" }).click();
     await model.getByText("Price unknown").waitFor();
+  });
+});
+
+describe("the redaction of exports", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve({ env: { XDG_CONFIG_HOME: "" } });
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("can be extended by kinds and own texts, which can be tested", async () => {
+    const page = await site.open("#/settings/redaction", { expected: [/400/] });
+    await page.getByRole("checkbox", { name: /e-mail/ }).check();
+    const texts = page.getByRole("textbox", { name: /^One per line/ });
+    await texts.fill("/(CUST)/");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").getByText("groups are not").waitFor();
+    await texts.fill("/CUST-[0-9]+/");
+    await page.getByRole("textbox", { name: "Test" }).fill("CUST-42 wrote to ada@lamps.example");
+    await page.getByText("2 secrets replaced").waitFor();
+    expect(await page.locator("pre").innerText()).not.toMatch(/CUST-42|ada@/);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", disabled: true }).waitFor();
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await violationsInBoth(page), `at ${width}`).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    }
+    await page.reload();
+    await expect.poll(() => texts.inputValue()).toBe("/CUST-[0-9]+/");
+    expect(await page.getByRole("checkbox", { name: /e-mail/ }).isChecked()).toBe(true);
   });
 });
 

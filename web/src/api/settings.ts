@@ -1,5 +1,5 @@
 /** The settings of the server, and where it searches for logs: for the user of its machine. */
-import { getJson, type Listing, sendJson } from "./client";
+import { getJson, type Listing, request, sendJson } from "./client";
 
 export interface LogLocation {
   /** The agent that writes there; null for a folder that the user added. */
@@ -24,7 +24,12 @@ export interface Sources {
   readonly isFollowing: boolean;
 }
 
-export type SettingKey = "import.agents" | "import.folders" | "prices.models";
+export type SettingKey =
+  | "import.agents"
+  | "import.folders"
+  | "prices.models"
+  | "redact.kinds"
+  | "redact.texts";
 
 export interface ServerSetting {
   readonly key: SettingKey;
@@ -77,3 +82,30 @@ export const getServerSettings = (signal?: AbortSignal): Promise<ServerSettings>
 export const changeServerSettings = (
   changes: Readonly<Partial<Record<SettingKey, readonly string[] | null>>>,
 ): Promise<ServerSettings> => sendJson("PATCH", "api/settings", changes);
+
+/** A kind of secret, and whether exports leave it out by default. */
+export interface RedactedKind {
+  readonly name: string;
+  readonly what: string;
+  /** It is replaced without a setting. */
+  readonly isAlways: boolean;
+  readonly isRedacted: boolean;
+}
+
+export const getRedaction = (signal?: AbortSignal): Promise<Listing<RedactedKind>> =>
+  getJson("api/redaction", {}, signal);
+
+/** A text with its secrets replaced, and with these other texts instead of those in the settings. */
+export async function tryRedaction(
+  text: string,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly replaced: number }> {
+  const response = await request("api/redaction/test", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ text, texts }),
+    signal,
+  });
+  return response.json();
+}

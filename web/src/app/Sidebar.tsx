@@ -80,6 +80,7 @@ export function Sidebar({ isMain, isOverlay, isHidden, onClose, children }: Prop
   return (
     <>
       {isOverlay && <div className={styles.shade} onPointerDown={onClose} />}
+      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles support a label */}
       <div
         ref={sidebar}
         id="sidebar"

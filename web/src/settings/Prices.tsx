@@ -75,7 +75,7 @@ function Model({ price, isReadOnly }: { price: ModelPrice; isReadOnly: boolean }
           <Button
             small
             aria-expanded={isOpen}
-            aria-label={`${rates ? "Change" : "Set"} the price of ${model}`}
+            aria-label={`${rates ? "Change" : "Set price"}: ${model}`}
             onClick={() => setOpen(!isOpen)}
           >
             {rates ? "Change" : "Set price"}

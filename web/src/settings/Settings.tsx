@@ -4,6 +4,7 @@ import { useTitle } from "../ui/useTitle";
 import { Appearance } from "./Appearance";
 import { Prices } from "./Prices";
 import { useServerSettings } from "./queries";
+import { Redaction } from "./Redaction";
 import styles from "./Settings.module.css";
 import { Sources } from "./Sources";
 
@@ -11,6 +12,7 @@ const SECTIONS = [
   { name: "appearance", label: "Appearance", view: Appearance },
   { name: "sources", label: "Sources", view: Sources },
   { name: "prices", label: "Prices", view: Prices },
+  { name: "redaction", label: "Redaction", view: Redaction },
 ] as const;
 type Section = (typeof SECTIONS)[number]["name"];
 

@@ -6,6 +6,7 @@ import { type ImportStatus, listen } from "../api/feed";
 import {
   changeServerSettings,
   getPrices,
+  getRedaction,
   getServerSettings,
   getSources,
   importNow,
@@ -26,6 +27,13 @@ export const useSources = () =>
 
 export const usePrices = () =>
   useQuery({ queryKey: PRICES, queryFn: ({ signal }) => getPrices(signal), enabled: mayBeLocal() });
+
+export const useRedaction = () =>
+  useQuery({
+    queryKey: ["redaction"],
+    queryFn: ({ signal }) => getRedaction(signal),
+    enabled: mayBeLocal(),
+  });
 
 export const useServerSettings = () =>
   useQuery({ queryKey: SETTINGS, queryFn: ({ signal }) => getServerSettings(signal), enabled: mayBeLocal() });
