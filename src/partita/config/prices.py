@@ -1,4 +1,4 @@
-"""Prices of models as the setting `prices.models` has them: `MODEL INPUT OUTPUT [CACHED-INPUT]`."""
+"""Prices of models as the setting `prices` has them: `MODEL INPUT OUTPUT [CACHED-INPUT]`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple

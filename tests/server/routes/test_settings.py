@@ -68,12 +68,12 @@ async def test_a_setting_is_written_into_the_file_of_the_user(client: httpx.Asyn
         ({"import.folders": ["old"]}, "import.folders", "whole path"),
         ({"import.folders": ["/does/not/exist"]}, "import.folders", "spelling"),
         ({"import.agents": ["codex"], "import.folders": [1]}, "import.folders", "write folders"),
-        ({"prices.models": ["my-model"]}, "prices.models", "per million"),
-        ({"prices.models": ["my-model 1 x"]}, "prices.models", "per million"),
-        ({"prices.models": ["my-model -1 2"]}, "prices.models", "per million"),
-        ({"prices.models": ["my-model 1 2", "My-Model 1 3"]}, "prices.models", "remove one"),
-        ({"redact.kinds": ["colour"]}, "redact.kinds", "private-key"),
-        ({"redact.texts": ["/(a+)+/"]}, "redact.texts", "groups are not"),
+        ({"prices": ["my-model"]}, "prices", "per million"),
+        ({"prices": ["my-model 1 x"]}, "prices", "per million"),
+        ({"prices": ["my-model -1 2"]}, "prices", "per million"),
+        ({"prices": ["my-model 1 2", "My-Model 1 3"]}, "prices", "remove one"),
+        ({"export.secrets": ["colour"]}, "export.secrets", "private-key"),
+        ({"export.replace": ["/(a+)+/"]}, "export.replace", "groups are not"),
         ({"serve.agents": ["module:attribute"]}, "serve.agents", "partita config set"),
         ({"store": "other.db"}, "store", "partita config set"),
         ({"no.such": 1}, "no.such", "partita config set"),
@@ -139,7 +139,7 @@ async def test_own_prices_apply_to_new_costs(client: httpx.AsyncClient, store: S
     assert before["gpt-4o"]["source"] == "list"
     assert before["gpt-4o"]["rates"]["input"] == 2.5
     assert price_of("lamp-1", None, usage, None) is None
-    changes = {"prices.models": ["Lamp-1 2 4 1", "gpt-4o 1 2", "unused 1 1"]}
+    changes = {"prices": ["Lamp-1 2 4 1", "gpt-4o 1 2", "unused 1 1"]}
     assert (await client.patch("/api/settings", json=changes)).status_code == 200
     after = {one["model"]: one for one in (await client.get("/api/prices")).json()["items"]}
     assert after["lamp-1"]["rates"] == {"input": 2, "output": 4, "cachedInput": 1}
@@ -150,7 +150,7 @@ async def test_own_prices_apply_to_new_costs(client: httpx.AsyncClient, store: S
         assert priced is not None
         assert priced.cost == 0.5 * 2 + 0.5 * 1 + 4
         assert priced.snapshot["source"] == "settings"
-    await client.patch("/api/settings", json={"prices.models": None})
+    await client.patch("/api/settings", json={"prices": None})
     assert price_of("lamp-1", None, usage, None) is None
 
 
@@ -168,7 +168,7 @@ async def test_the_defaults_of_redaction_apply_to_shared_files(
     assert "ada@" in before
     assert "CUST-42" in before
     assert "hunter22" not in before
-    changes = {"redact.kinds": ["email"], "redact.texts": ["/CUST-[0-9]+/"]}
+    changes = {"export.secrets": ["email"], "export.replace": ["/CUST-[0-9]+/"]}
     assert (await client.patch("/api/settings", json=changes)).status_code == 200
     kinds = {one["name"]: one for one in (await client.get("/api/redaction")).json()["items"]}
     assert (kinds["email"]["isAlways"], kinds["email"]["isRedacted"]) == (False, True)
@@ -181,4 +181,4 @@ async def test_the_defaults_of_redaction_apply_to_shared_files(
     assert "CUST-42" in tried.json()["text"]
     assert "about" not in tried.json()["text"]
     wrong = await client.post("/api/redaction/test", json={"text": said, "texts": ["/(a)/"]})
-    assert (wrong.status_code, wrong.json()["where"]) == (400, "redact.texts")
+    assert (wrong.status_code, wrong.json()["where"]) == (400, "export.replace")

@@ -24,12 +24,7 @@ export interface Sources {
   readonly isFollowing: boolean;
 }
 
-export type SettingKey =
-  | "import.agents"
-  | "import.folders"
-  | "prices.models"
-  | "redact.kinds"
-  | "redact.texts";
+export type SettingKey = "import.agents" | "import.folders" | "prices" | "export.secrets" | "export.replace";
 
 export interface ServerSetting {
   readonly key: SettingKey;

@@ -20,7 +20,7 @@ export function Prices() {
   if (failed) return <Failure error={failed} retry={() => void prices.refetch()} />;
   if (!prices.data || !settings.data) return <Loading />;
   const { items } = prices.data;
-  const setting = settings.data.settings.find((one) => one.key === "prices.models");
+  const setting = settings.data.settings.find((one) => one.key === "prices");
   return (
     <div className={styles.prices}>
       <p className={styles.note}>
@@ -49,7 +49,7 @@ function Model({ price, isReadOnly }: { price: ModelPrice; isReadOnly: boolean }
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLDivElement>(null);
   const change = useChangeSettings();
-  const items = useServerSetting("prices.models")?.value ?? [];
+  const items = useServerSetting("prices")?.value ?? [];
   const close = () => {
     setOpen(false);
     requestAnimationFrame(() => button.current?.querySelector("button")?.focus());
@@ -88,7 +88,7 @@ function Model({ price, isReadOnly }: { price: ModelPrice; isReadOnly: boolean }
           onClose={close}
           onSave={(next) => {
             const changed = withPrice(items, model, next);
-            return change.mutateAsync({ "prices.models": changed.length ? changed : null });
+            return change.mutateAsync({ prices: changed.length ? changed : null });
           }}
         />
       )}

@@ -32,13 +32,13 @@ export function Redaction() {
 
 /** The kinds of secrets: those that are always replaced, and those that the user chooses. */
 function Kinds({ kinds }: { kinds: readonly RedactedKind[] }) {
-  const setting = useServerSetting("redact.kinds");
+  const setting = useServerSetting("export.secrets");
   const change = useChangeSettings();
   const chosen = setting?.value ?? [];
   const always = kinds.filter((one) => one.isAlways);
   const toggle = (name: string, isWanted: boolean) => {
     const next = isWanted ? [...chosen, name] : chosen.filter((one) => one !== name);
-    change.mutate({ "redact.kinds": next.length ? next : null });
+    change.mutate({ "export.secrets": next.length ? next : null });
   };
   return (
     <section className={styles.section} aria-labelledby="kinds">
@@ -77,7 +77,7 @@ function Kinds({ kinds }: { kinds: readonly RedactedKind[] }) {
 
 /** The texts and patterns of the user, with a field to try them. */
 function OwnTexts() {
-  const setting = useServerSetting("redact.texts");
+  const setting = useServerSetting("export.replace");
   const change = useChangeSettings();
   const stored = (setting?.value ?? []).join("\n");
   const [draft, setDraft] = useState(stored);
@@ -92,7 +92,7 @@ function OwnTexts() {
         className={styles.form}
         onSubmit={(event) => {
           event.preventDefault();
-          change.mutate({ "redact.texts": texts.length ? texts : null });
+          change.mutate({ "export.replace": texts.length ? texts : null });
         }}
       >
         <label htmlFor="own-texts">One per line. A pattern is between slashes.</label>

@@ -13,7 +13,7 @@ from .kinds import BY_NAME, WANTED
 @cache
 def default_kinds() -> frozenset[str]:
     """The kinds of secrets that are searched for, read once. `cache_clear()` reads the settings again."""
-    kinds = _list("redact.kinds")
+    kinds = _list("export.secrets")
     check_kinds(kinds)
     return WANTED.union(kinds)
 
@@ -21,7 +21,7 @@ def default_kinds() -> frozenset[str]:
 @cache
 def default_customs() -> tuple[Custom, ...]:
     """The other texts and patterns that are replaced, read once. `cache_clear()` reads the settings again."""
-    texts = _list("redact.texts")
+    texts = _list("export.replace")
     check_texts(texts)
     return tuple(map(custom_of, texts))
 
@@ -43,7 +43,9 @@ def check_kinds(kinds: Sequence[str]) -> None:
     for kind in kinds:
         if kind not in BY_NAME:
             raise ConfigError(
-                f"there is no kind of secret {kind!r}", where="redact.kinds", hint=f"use {', '.join(BY_NAME)}"
+                f"there is no kind of secret {kind!r}",
+                where="export.secrets",
+                hint=f"use {', '.join(BY_NAME)}",
             )
 
 
@@ -53,11 +55,11 @@ def check_texts(texts: Sequence[str]) -> None:
         try:
             compiled([custom_of(text)])
         except DecodeError as error:
-            raise ConfigError(f"{text}: {error.what}", where="redact.texts", hint=error.hint) from None
+            raise ConfigError(f"{text}: {error.what}", where="export.replace", hint=error.hint) from None
     try:
         compiled([custom_of(text) for text in texts])
     except DecodeError as error:
-        raise ConfigError(error.what, where="redact.texts", hint=error.hint) from None
+        raise ConfigError(error.what, where="export.replace", hint=error.hint) from None
 
 
 def _list(key: str) -> tuple[str, ...]:

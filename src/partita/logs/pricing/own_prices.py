@@ -12,7 +12,7 @@ from partita.errors import ConfigError
 def own_prices() -> Mapping[str, OwnPrice]:
     """The prices in the settings by model, read once. `own_prices.cache_clear()` reads them again."""
     try:
-        texts = Config().get("prices.models")
+        texts = Config().get("prices")
         assert isinstance(texts, tuple), "its kind is a list"
         return parse_prices(texts)
     except ConfigError:  # commands report it; the run of an agent must not fail because of it

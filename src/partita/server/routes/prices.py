@@ -32,9 +32,7 @@ class ModelPrice(msgspec.Struct, rename="camel"):
     cost: Annotated[float | None, Meta(description="Their cost in US dollars, at the prices of their days.")]
     source: Annotated[
         Literal["settings", "list"] | None,
-        Meta(
-            description="Where the price is from: `prices.models`, or the price list; null if none is known."
-        ),
+        Meta(description="Where the price is from: `prices`, or the price list; null if none is known."),
     ]
     rates: Annotated[Rates | None, Meta(description="The newest price.")]
     listed: Annotated[Rates | None, Meta(description="The price in the price list.")]
@@ -43,7 +41,7 @@ class ModelPrice(msgspec.Struct, rename="camel"):
 @get("/api/prices", tags=TAGS, summary="List the prices of the models in the store")
 async def list_prices(caller: Caller) -> Listing[ModelPrice]:
     """Every model with responses in the store, the most expensive first, then those that only have an own
-    price (`prices.models`). Only for the user of this machine.
+    price (`prices`). Only for the user of this machine.
     """
     require_local(caller.principal, "see the prices of this machine")
     totals = await caller.store.stats.totals(by="model", measures=["usage"])

@@ -45,7 +45,7 @@ class RedactedText(msgspec.Struct):
 @get("/api/redaction", tags=TAGS, summary="List the kinds of secrets that are redacted by default")
 async def list_redacted_kinds(caller: Caller) -> Listing[RedactedKind]:
     """Every kind of secret that can be found, and whether shared files and exports leave it out by default
-    (`redact.kinds`). Only for the user of this machine.
+    (`export.secrets`). Only for the user of this machine.
     """
     require_local(caller.principal, "see the settings of this machine")
     redacted = default_kinds()
@@ -54,14 +54,14 @@ async def list_redacted_kinds(caller: Caller) -> Listing[RedactedKind]:
 
 @post("/api/redaction/test", tags=TAGS, summary="Redact a text")
 async def test_redaction(caller: Caller, data: Annotated[RedactionTest, Body()]) -> RedactedText:
-    """A text as shared files and exports would have it, with these other texts instead of `redact.texts`.
+    """A text as shared files and exports would have it, with these other texts instead of `export.replace`.
     Only for the user of this machine.
     """
     require_local(caller.principal, "test the settings of this machine")
     try:
         check_texts(data.texts)
     except PartitaError as error:
-        raise Problem(400, error.what, where="redact.texts", hint=error.hint) from None
+        raise Problem(400, error.what, where="export.replace", hint=error.hint) from None
     redactor = Redactor(Rules(custom=tuple(map(custom_of, data.texts))))
     redactor.text(data.text, "$")
     redactor.start_replacing()

@@ -42,9 +42,9 @@ def _check_folders(folders: tuple[str, ...]) -> None:
 EDITABLE: Final[Mapping[str, Check]] = {
     "import.agents": _check_agents,
     "import.folders": _check_folders,
-    "prices.models": lambda _: None,
-    "redact.kinds": check_kinds,
-    "redact.texts": check_texts,
+    "prices": lambda _: None,
+    "export.secrets": check_kinds,
+    "export.replace": check_texts,
 }
 """The settings that can be changed, and how their values are checked. None runs code or decides on access."""
 
@@ -166,7 +166,5 @@ def _problem(error: PartitaError, where: str) -> Problem:
 def _apply(caller: CallerView, values: Mapping[str, Value]) -> None:
     own_prices.cache_clear()
     clear_defaults()
-    if any(
-        key.startswith(("import.", "prices.")) for key in values
-    ):  # the processes that read logs have both
+    if any(key.startswith(("import.", "prices")) for key in values):  # the processes that read logs have both
         caller.state.log_import.restart()
