@@ -484,6 +484,12 @@ describe("analytics", () => {
     ]);
   });
 
+  it("shows all time if nothing happened in the period that is the default", async () => {
+    const page = await site.open("#/analytics");
+    await headline(page, "Sessions").getByRole("link", { name: "5" }).waitFor();
+    expect(await page.evaluate(() => location.hash)).toBe("#/analytics?range=all");
+  });
+
   it("shows an empty state", async () => {
     const page = await site.open("#/analytics?from=2020-01-01&to=2020-01-02");
     await page.getByText("No data in this period").waitFor();

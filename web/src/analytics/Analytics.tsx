@@ -1,5 +1,6 @@
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import type { Stat } from "../api/analytics";
+import { go } from "../ui/routing";
 import { Empty, Failure } from "../ui/States";
 import { useTitle } from "../ui/useTitle";
 import styles from "./Analytics.module.css";
@@ -46,16 +47,7 @@ function Report({ selection }: { selection: Selection }) {
   const total = useStats([], selection.filters);
   const now = total.data?.[0];
   if (total.error) return <Failure error={total.error} retry={() => void total.refetch()} />;
-  if (now?.threads === 0 && !selection.thread) {
-    return (
-      <Empty title="No data in this period">
-        <p>
-          <a href={hrefWith(new URLSearchParams(), { range: "all" })}>Show all time</a>, or select other
-          filters.
-        </p>
-      </Empty>
-    );
-  }
+  if (now?.threads === 0 && !selection.thread) return <Nothing query={selection.query} />;
   const target = selection.query.get("chart");
   return (
     <Later value={now !== undefined}>
@@ -104,6 +96,32 @@ function Report({ selection }: { selection: Selection }) {
         </Lazy>
       </Section>
     </Later>
+  );
+}
+
+const FILTERS = ["range", "from", "to", "agent", "project", "model"];
+
+/** Says that there is nothing. If the user has not chosen the period, it is all time instead. */
+function Nothing({ query }: { query: URLSearchParams }) {
+  const isChosen = FILTERS.some((name) => query.has(name));
+  useEffect(() => {
+    if (!isChosen) go(hrefWith(query, { range: "all" }), { replace: true });
+  }, [isChosen, query]);
+  if (!isChosen) return null;
+  if (query.get("range") === "all" && FILTERS.slice(1).every((name) => !query.has(name))) {
+    return (
+      <Empty title="No sessions yet">
+        <p>Statistics are shown when there are sessions.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No data in this period">
+      <p>
+        <a href={hrefWith(new URLSearchParams(), { range: "all" })}>Show all time</a>, or select other
+        filters.
+      </p>
+    </Empty>
   );
 }
 
