@@ -1364,6 +1364,35 @@ export interface ResumeCommand {
   readonly [key: string]: unknown;
 }
 
+/** The files that a thread changed, with their diffs. */
+export interface ThreadDiff {
+  readonly files: readonly FileDiff[];
+  readonly [key: string]: unknown;
+}
+
+/** A file that the thread changed, with all its edits as one diff. */
+export interface FileDiff {
+  readonly path: string;
+  readonly movedFrom: string | null;
+  readonly added: number;
+  readonly removed: number;
+  readonly created: boolean;
+  readonly deleted: boolean;
+  readonly combined: boolean;
+  readonly hunks: readonly DiffHunk[];
+  readonly lineCount: number;
+  readonly [key: string]: unknown;
+}
+
+/** Consecutive lines of a diff, where they begin if that is known, and the calls that made the changes. */
+export interface DiffHunk {
+  readonly lines: readonly string[];
+  readonly oldStart: number | null;
+  readonly newStart: number | null;
+  readonly edits: readonly PartPlace[];
+  readonly [key: string]: unknown;
+}
+
 /** A message. The role determines its type. */
 export type Message =
   | SystemMessage

@@ -86,6 +86,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "POST /api/tool-views": "read",
         "GET /api/threads/{thread_id}/outline": "logs",
         "GET /api/threads/{thread_id}/overview": "logs",
+        "GET /api/threads/{thread_id}/diff": "logs",
     },
     "blobs": {
         "GET /api/blobs/{digest}": "read",

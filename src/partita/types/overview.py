@@ -61,6 +61,35 @@ class ChangedFile(Value, kw_only=True):
     edits: tuple[PartPlace, ...]
 
 
+class DiffHunk(Value, kw_only=True):
+    """Consecutive lines of a diff, where they begin if that is known, and the calls that made the changes."""
+
+    lines: tuple[str, ...]  # each begins with ` `, `+` or `-`
+    old_start: int | None
+    new_start: int | None
+    edits: tuple[PartPlace, ...]
+
+
+class FileDiff(Value, kw_only=True):
+    """A file that the thread changed, with all its edits as one diff."""
+
+    path: str
+    moved_from: str | None
+    added: int
+    removed: int
+    created: bool
+    deleted: bool
+    combined: bool  # otherwise the file also changed between the edits, and the hunks are in their order
+    hunks: tuple[DiffHunk, ...]
+    line_count: int  # of all hunks, also of those that are left out
+
+
+class ThreadDiff(Value, kw_only=True):
+    """The files that a thread changed, with their diffs."""
+
+    files: tuple[FileDiff, ...]
+
+
 class MadeCommit(PartPlace, kw_only=True):
     """A commit that a command made."""
 

@@ -17,7 +17,7 @@ from msgspec.structs import FieldInfo, fields
 from .chunks import DATA_PREFIX, DataChunk, UnknownChunk
 from .legacy import REMOVED_IN, LegacyRole
 from .messages import ContentBase, MessageType, PrimitiveType
-from .overview import OverviewState, ThreadOverview
+from .overview import OverviewState, ThreadDiff, ThreadOverview
 from .parts import Interruption, PartState, ToolState, UnknownPart
 from .schema import NOT_ON_WIRE, UNION_NAMES, UNIONS, contained_values, public_components, public_values
 from .threads import RunStatus
@@ -76,19 +76,18 @@ LEAVES: Mapping[Any, str] = {
 def typescript() -> str:
     """All declarations, as the source of one module."""
     literals = (_alias(name, text, _choices(literal)) for name, (literal, text) in LITERALS.items())
-    values = map(
-        _interface,
-        (*public_values(), *contained_values(ToolView), Notice, Prompt, *contained_values(ThreadOverview)),
-    )
+    views = (*contained_values(ToolView), Notice, Prompt)
+    overviews = (*contained_values(ThreadOverview), *contained_values(ThreadDiff))
+    values = map(_interface, dict.fromkeys((*public_values(), *views, *overviews)))
     unions = (
         _alias(name, union.description, [member.__name__ for member in get_args(union.members)])
         for name, union in UNIONS.items()
     )
-    views = _alias(
+    tool_views = _alias(
         "ToolView", "What a tool call is and did.", [member.__name__ for member in get_args(ToolView)]
     )
     parts = _alias("PartView", "What is displayed for a part.", ["ToolView", "Notice", "Prompt"])
-    return "\n".join([HEADER, *literals, *values, *unions, views, parts])
+    return "\n".join([HEADER, *literals, *values, *unions, tool_views, parts])
 
 
 def _alias(name: str, description: str, members: Sequence[str]) -> str:

@@ -219,7 +219,7 @@ def _member(holder: JsonObject, names: Sequence[str]) -> str:
 def compare(old: str, new: str, most_pairs: int = MOST_PAIRS) -> Iterator[Hunk]:
     """The hunks between two texts. Where they are in the file is not known."""
     before, after = split_lines(old), split_lines(new)
-    start, end = _common(before, after)
+    start, end = common_ends(before, after)
     removed, added = before[start : len(before) - end], after[start : len(after) - end]
     if not removed and not added:
         return
@@ -228,7 +228,7 @@ def compare(old: str, new: str, most_pairs: int = MOST_PAIRS) -> Iterator[Hunk]:
     if (
         not (removed and added)
         or max(len(removed), len(added)) > LONGEST_COMPARED
-        or _count_pairs(removed, added) > most_pairs
+        or count_pairs(removed, added) > most_pairs
     ):
         marked = [(" ", head), ("-", removed), ("+", added), (" ", tail)]
         yield Hunk(lines=tuple(mark + line for mark, lines in marked for line in lines))
@@ -239,13 +239,13 @@ def compare(old: str, new: str, most_pairs: int = MOST_PAIRS) -> Iterator[Hunk]:
         yield Hunk(lines=tuple(_lines(group, old_lines, new_lines)))
 
 
-def _count_pairs(before: Sequence[str], after: Sequence[str]) -> int:
+def count_pairs(before: Sequence[str], after: Sequence[str]) -> int:
     """How many pairs of equal lines two texts have."""
     counts = Counter(after)
     return sum(counts[line] for line in before)
 
 
-def _common(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+def common_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
     """How many lines two texts have in common at their starts, and then at their ends."""
     shorter = min(len(before), len(after))
     start = next((place for place in range(shorter) if before[place] != after[place]), shorter)

@@ -244,7 +244,7 @@ class OverviewBuilder:
             )
         )
         for change in changes:
-            self.files.add(place, change)
+            self.files.add(place, change, call.part)
         if isinstance(view, CommandView):
             self._add_commits(place, view)
 

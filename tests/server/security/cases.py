@@ -182,6 +182,7 @@ CASES: Final[Mapping[str, tuple[Request, ...]]] = {
     "POST /api/threads/{thread_id}/messages/delete": (Request({"ids": ["<message>", "<answer>"]}),),
     "GET /api/threads/{thread_id}/outline": (Request(), Request(query={"branch": "<message>"})),
     "GET /api/threads/{thread_id}/overview": (Request(), Request(query={"branch": "<message>"})),
+    "GET /api/threads/{thread_id}/diff": (Request(), Request(query={"branch": "<message>"})),
     "GET /api/threads/{thread_id}/messages/{message_id}/raw": PLAIN,
     "GET /api/threads/{thread_id}/messages/{message_id}": PLAIN,
     "DELETE /api/threads/{thread_id}/messages/{message_id}": PLAIN,

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
+from msgspec.structs import replace
 from sqlalchemy import Row, select
 
 from partita.store.messages.queries import of_thread, part_times
@@ -14,7 +15,7 @@ from partita.store.schema import consumptions, messages
 from partita.store.sql.transaction import Transaction
 from partita.types.json import Json
 from partita.types.messages import Message
-from partita.types.overview import ThreadOverview
+from partita.types.overview import DiffHunk, FileDiff, ThreadDiff, ThreadOverview
 from partita.views.git_hosts import repository_url
 from partita.views.overview import OverviewBuilder, Tokens
 
@@ -37,6 +38,34 @@ def overview(tx: Transaction, thread_id: str, *, through: str | None = None) -> 
     branch: Json = metadata.get(GIT_BRANCH)
     is_running = runs.running(tx, thread_id) is not None
     return built.overview(is_running=is_running, branch=branch if isinstance(branch, str) else None)
+
+
+def diff(
+    tx: Transaction,
+    thread_id: str,
+    *,
+    through: str | None = None,
+    path: str | None = None,
+    lines: int | None = None,
+) -> ThreadDiff:
+    """The files that a branch changed, or the one at a path, with at most so many lines of each diff."""
+    files = _build(tx, threads.find(tx, thread_id), through).files.diffs()
+    return ThreadDiff(
+        files=tuple(_cut(one, lines) for one in files if path is None or one.path == path),
+    )
+
+
+def _cut(file: FileDiff, lines: int | None) -> FileDiff:
+    """A diff with at most so many lines."""
+    if lines is None or file.line_count <= lines:
+        return file
+    hunks: list[DiffHunk] = []
+    for hunk in file.hunks:
+        if lines <= 0:
+            break
+        hunks.append(replace(hunk, lines=hunk.lines[:lines]))
+        lines -= len(hunk.lines)
+    return replace(file, hunks=tuple(hunks))
 
 
 def _build(tx: Transaction, thread: Row[Any], through: str | None) -> OverviewBuilder:
