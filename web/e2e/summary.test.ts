@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsInBoth } from "./setup/axe";
-import { importRecords, type SessionRecord, toolRecords, userRecord } from "./setup/session";
+import { assistantRecord, importRecords, type SessionRecord, toolRecords, userRecord } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 
 const ID = "5e551000-0000-4000-8000-00000000f11e";
@@ -10,6 +10,11 @@ const LONG_TITLE = `Measure the ${"very ".repeat(40)}old lighthouse`;
 
 const RECORDS: readonly SessionRecord[] = [
   userRecord("Fix the parser"),
+  assistantRecord(
+    "start",
+    { type: "text", text: "I look at it." },
+    { input_tokens: 900, output_tokens: 100 },
+  ),
   ...toolRecords("r1", "Bash", { command: "pytest -q", description: "Run the tests" }, "1 failed", true),
   ...toolRecords("r2", "Bash", { command: "git status", description: "Show the status" }, "clean"),
   userRecord("And commit it"),
@@ -144,6 +149,52 @@ describe("the header of a session", () => {
     );
     expect(gaps.length).toBeGreaterThan(2);
     expect(Math.max(...gaps)).toBeLessThan(16);
+  });
+
+  it("shows the figures of the session, of which each leads to its place", async () => {
+    const page = await open();
+    const figures = page.getByRole("list", { name: "Summary" });
+    await figures.getByText("turns").waitFor();
+    const texts = (await figures.getByRole("listitem").allInnerTexts()).map((one) =>
+      one.replace(/\s+/g, " ").trim(),
+    );
+    expect(texts).toEqual(expect.arrayContaining(["2 turns", "3 commands", "1 failed", "1 commit"]));
+    const failed = figures.getByRole("button", { name: "1 failed" });
+    await failed.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: /Shell.*pytest -q/ }).waitFor();
+    expect(await violationsInBoth(page, "[role=menu]")).toEqual([]);
+    await page.keyboard.press("Escape");
+    expect(await failed.evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.url()).toMatch(/m=msg-r1&p=0/);
+    await page.locator("[data-message=msg-r1]").waitFor();
+    await figures.getByRole("button", { name: "2 turns" }).click();
+    await page.getByRole("menuitem", { name: /And commit it/ }).click();
+    await expect.poll(() => page.locator("[data-selected=true]").innerText()).toContain("And commit it");
+    await figures.getByRole("button", { name: "1 commit", exact: true }).click();
+    await page.getByRole("menuitem", { name: /Parse zero.*1a2b3c4/ }).click();
+    await expect.poll(() => page.url()).toMatch(/m=msg-r3/);
+    await figures.getByRole("button", { name: /tokens/ }).click();
+    await page.getByRole("dialog", { name: "Usage of this session" }).waitFor();
+  });
+
+  it("does not move the messages while the figures are loading", async () => {
+    const page = await site.open("");
+    await page.route(/\/overview/, async (route) => {
+      await new Promise((done) => setTimeout(done, 700));
+      await route.continue().catch(() => undefined); // the page is closed
+    });
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/t/${ID}?m=${ID}-0`);
+    const messages = page.getByRole("region", { name: "Messages" });
+    await page.locator("[data-message]").first().waitFor();
+    await page.getByRole("heading", { level: 1, name: "Fix the parser" }).waitFor();
+    const before = await messages.boundingBox();
+    await page.getByRole("button", { name: "1 failed" }).waitFor();
+    expect(await messages.boundingBox()).toEqual(before);
   });
 
   it("leaves most of a narrow screen to the messages", async () => {

@@ -13,7 +13,10 @@ import { FindBar } from "../find/FindBar";
 import type { Place } from "../find/matches";
 import { useFind } from "../find/useFind";
 import { useMarks } from "../find/useMarks";
+
 import { useOutlinePane } from "../outline/useOutlinePane";
+import { Summary } from "../session/Summary";
+
 import { IconButton } from "../ui/Button";
 import { copyWithToast } from "../ui/clipboard";
 import { FoldAll } from "../ui/Fold";
@@ -41,6 +44,7 @@ import { useOverview } from "./useOverview";
 import { usePosition } from "./usePosition";
 import { useRenderContexts } from "./useRenderContexts";
 import { useResume } from "./useResume";
+import { useRunId } from "./useRunId";
 import { useStops } from "./useStops";
 import { useSummary } from "./useSummary";
 import { TAIL_LENGTH, useTail } from "./useTail";
@@ -152,9 +156,8 @@ export function Conversation({ threadId, message, part, query }: Props) {
   const toStop = useStops({ rows, turns, position, onShow: showPlace });
   useKeys({ list, selected, copyLink, showRaw, setFolds, find: find.open, toStop });
   const currentId = selected ?? rows.at(-1)?.id;
-  const runId =
-    (currentId && (liveById.get(currentId) ?? cache.get(currentId))?.runId) ||
-    stored.findLast((one) => one.runId)?.runId;
+  const ofCurrent = currentId && (liveById.get(currentId) ?? cache.get(currentId))?.runId;
+  const runId = useRunId(threadId, ofCurrent || stored.findLast((one) => one.runId)?.runId || undefined);
   const more = useMenu({ threadId, runId, copyLink, internal, setInternal, setPanel });
   const write = () => composer.current?.focus();
   const resume = useResume({ thread, overview, canWrite, write, fork: actions.fork });
@@ -186,6 +189,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
             </HeaderActions>
           }
         />
+        <Summary overview={overview} onShow={showPlace} onUsage={() => setPanel("usage")} />
         {branch !== null && <BranchNote onActivate={() => actions.chooseBranch(branch)} />}
         {find.isOpen && <FindBar find={find} />}
         <div className={styles.body}>

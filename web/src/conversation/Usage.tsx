@@ -16,7 +16,7 @@ export function Usage({ usage, onClose }: { usage: UsageTotals; onClose: () => v
     ...(usage.unpriced ? ([["Responses without a price", count(usage.unpriced)]] as const) : []),
   ];
   return (
-    <Dialog title="Usage of this thread" onClose={onClose}>
+    <Dialog title="Usage of this session" onClose={onClose}>
       <dl className={styles.usage}>
         {rows.map(([name, value]) => (
           <div key={name}>

@@ -35,6 +35,8 @@ interface Props {
   readonly items: readonly MenuItem[];
   /** The element that opened the menu. The menu is placed beside it and returns the focus to it. */
   readonly anchor: HTMLElement;
+  /** For long items. */
+  readonly wide?: boolean;
   readonly onClose: () => void;
 }
 
@@ -42,7 +44,7 @@ interface Props {
 const MARGIN = 8;
 
 /** A popup menu beside an element. */
-export function Menu({ label, items, anchor, onClose }: Props) {
+export function Menu({ label, items, anchor, wide, onClose }: Props) {
   const menu = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState({ left: -9999, top: 0, maxHeight: 0 });
   useLayoutEffect(() => {
@@ -95,7 +97,7 @@ export function Menu({ label, items, anchor, onClose }: Props) {
       role="menu"
       aria-label={label}
       tabIndex={-1}
-      className={styles.menu}
+      className={wide ? `${styles.menu} ${styles.wide}` : styles.menu}
       style={place}
       onKeyDown={onKeyDown}
     >
@@ -155,14 +157,14 @@ const itemsOf = (menu: HTMLElement | null): HTMLElement[] => [
 const roleOf = ({ chosen, checked }: MenuItem): string =>
   chosen !== undefined ? "menuitemradio" : checked !== undefined ? "menuitemcheckbox" : "menuitem";
 
-interface ButtonProps extends Pick<Props, "label" | "items"> {
+interface ButtonProps extends Pick<Props, "label" | "items" | "wide"> {
   /** The content of the button; by default three dots. It contains the label. */
   readonly children?: ReactNode;
   readonly className?: string;
 }
 
 /** A button that opens a menu. */
-export function MenuButton({ label, items, children, className }: ButtonProps) {
+export function MenuButton({ label, items, wide, children, className }: ButtonProps) {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null);
   const close = useCallback(() => setAnchor(null), []);
   const rest = {
@@ -182,7 +184,7 @@ export function MenuButton({ label, items, children, className }: ButtonProps) {
           {children}
         </button>
       )}
-      {anchor && <Menu label={label} items={items} anchor={anchor} onClose={close} />}
+      {anchor && <Menu label={label} items={items} anchor={anchor} wide={wide} onClose={close} />}
     </>
   );
 }
