@@ -78,15 +78,15 @@ STEP = StepStartPart()
 @each_row(
     ("parts", "expected"),
     [
-        ([TEXT], (False, None, 0, 0, None)),
-        ([STEP, REASONING, TEXT], (True, None, 0, 2, None)),
-        ([STEP, TEXT, CALL], (False, {"command": 1}, 0, 0, 2)),
-        ([REASONING, TEXT, CALL, EDIT], (True, {"command": 1, "edit": 1}, 0, 1, 2)),
-        ([TEXT, CALL, TEXT], (False, {"command": 1}, 0, 0, None)),
-        ([STEP, CALL, FAILED], (False, {"command": 2}, 1, 0, 0)),
-        ([CALL, ASK], (False, {"command": 1, "question": 1}, 0, 1, None)),
-        ([WAITING], (False, {"command": 1}, 0, 0, None)),
-        ([replace(CALL, name="make coffee")], (False, {"other": 1}, 0, 0, 0)),
+        ([TEXT], (False, None, 0, 0, None, 0, 0)),
+        ([STEP, REASONING, TEXT], (True, None, 0, 2, None, 0, 0)),
+        ([STEP, TEXT, CALL], (False, {"command": 1}, 0, 0, 2, 0, 0)),
+        ([REASONING, TEXT, CALL, EDIT], (True, {"command": 1, "edit": 1}, 0, 1, 2, 0, 0)),
+        ([TEXT, CALL, TEXT], (False, {"command": 1}, 0, 0, None, 0, 1)),
+        ([STEP, CALL, FAILED], (False, {"command": 2}, 1, 0, 0, 0, 0)),
+        ([CALL, ASK], (False, {"command": 1, "question": 1}, 0, 1, None, 1, 1)),
+        ([WAITING], (False, {"command": 1}, 0, 0, None, 0, 1)),
+        ([replace(CALL, name="make coffee")], (False, {"other": 1}, 0, 0, 0, 0, 0)),
     ],
 )
 async def test_the_calls_of_a_message_and_where_its_texts_are(
@@ -94,7 +94,8 @@ async def test_the_calls_of_a_message_and_where_its_texts_are(
 ) -> None:
     await store.messages.save([AssistantMessage(id="x1", content=parts)], thread_id="t1")
     row = (await of(store)).rows[-1]
-    assert (row.reasoning, row.calls, row.failed, row.start, row.end) == expected
+    found = (row.reasoning, row.calls, row.failed, row.start, row.end, row.before, row.inside)
+    assert found == expected
 
 
 async def test_the_calls_of_a_sub_agent_are_not_those_of_the_message(store: Store) -> None:

@@ -26,6 +26,9 @@ export interface OutlineRow {
    */
   readonly start: number;
   readonly end: number | null;
+  /** How many calls are before `start`, and how many from there to `end`. */
+  readonly before: number;
+  readonly inside: number;
   /** When its last call ended. */
   readonly endedAt: string | null;
   readonly tokens: number;
@@ -71,6 +74,8 @@ type OutlineItem = readonly [
   failed: OutlineRow["failed"],
   start: OutlineRow["start"],
   end: OutlineRow["end"],
+  before: OutlineRow["before"],
+  inside: OutlineRow["inside"],
   endedAt: OutlineRow["endedAt"],
   tokens: OutlineRow["tokens"],
   cost: OutlineRow["cost"],
@@ -108,6 +113,8 @@ function rowOf(item: OutlineItem): OutlineRow {
     failed,
     start,
     end,
+    before,
+    inside,
     endedAt,
     tokens,
     cost,
@@ -127,6 +134,8 @@ function rowOf(item: OutlineItem): OutlineRow {
     failed,
     start,
     end,
+    before,
+    inside,
     endedAt,
     tokens,
     cost,

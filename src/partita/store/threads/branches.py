@@ -105,7 +105,7 @@ class OutlineRow(NamedTuple):
 
     The parts from `start` up to `end` (`None`: up to the last) are what the message says: its texts, files
     and questions to the user. The parts before and after them are calls and reasoning. A message of calls
-    alone has `start` and `end` 0.
+    alone has `start` and `end` 0. `before` and `inside` are the calls before `start` and from there to `end`.
     """
 
     id: str
@@ -122,6 +122,8 @@ class OutlineRow(NamedTuple):
     failed: int = 0  # calls that failed
     start: int = 0
     end: int | None = None
+    before: int = 0
+    inside: int = 0
     ended_at: datetime | None = None  # when its last call ended, if that is known
     tokens: int = 0
     cost: float | None = None
@@ -221,6 +223,8 @@ class _Work(NamedTuple):
     failed: int = 0
     start: int = 0
     end: int | None = None
+    before: int = 0
+    inside: int = 0
 
 
 _NO_WORK: Final = (_Work(), None)
@@ -234,12 +238,14 @@ def _work(parts: str) -> _Work:
     failed = 0
     texts: list[int] = []
     others: list[int] = []
+    called: list[int] = []
     reasoning = False
     for line in parts.split("\n"):
         index, type_, state, tool = line.split(" ", 3)
         kind = kind_of(tool)
         if type_ == "tool-call":
             calls[kind] += 1
+            called.append(int(index))
         failed += state == "failed" and type_ in {"tool-call", "tool-result"}
         reasoning = reasoning or type_ == "reasoning"
         speaks = type_ not in _WORK or kind in {"question", "plan"} or state == "waiting"
@@ -251,7 +257,9 @@ def _work(parts: str) -> _Work:
     else:
         start = min(texts) if min(others) < min(texts) else 0
         end = max(texts) + 1 if max(others) > max(texts) else None
-    return _Work(reasoning, calls or None, failed, start, end)
+    before = sum(index < start for index in called)
+    inside = sum(index >= start and (end is None or index < end) for index in called)
+    return _Work(reasoning, calls or None, failed, start, end, before, inside)
 
 
 def _row(
