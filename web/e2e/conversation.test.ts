@@ -257,12 +257,11 @@ describe("a conversation", () => {
       .toBeLessThan(3);
     await list.hover();
     await page.mouse.wheel(0, -400);
-    await page.getByRole("button", { name: "Newer" }).waitFor();
     const before = await list.evaluate((one) => one.scrollTop);
     await site.api("POST", "api/threads/grows/messages", [agent("g31", text("And more."))]);
     await page.getByText("32 messages", { exact: true }).waitFor();
     expect(await list.evaluate((one) => one.scrollTop)).toBe(before);
-    await page.getByRole("button", { name: "Newer" }).click();
+    await page.getByRole("button", { name: "Scroll to the end" }).click();
     await row(page, "g31").waitFor();
   });
 

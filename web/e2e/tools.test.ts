@@ -79,6 +79,9 @@ const FOR_THE_MODEL = [
 
 const card = (page: Page, name: RegExp): Locator => page.getByRole("group", { name }).first();
 
+/** Without groups of calls. */
+const EVERYTHING = { preferences: { detail: "everything" } };
+
 /** Scrolls up: the list sticks to its end until the user scrolls, and would move buttons. */
 async function leaveEnd(page: Page): Promise<void> {
   await page.getByRole("region", { name: "Messages" }).hover();
@@ -126,7 +129,7 @@ describe("tool calls", () => {
   afterAll(() => site.stop());
 
   it("are displayed by their kind", async () => {
-    const page = await site.open("#/t/every");
+    const page = await site.open("#/t/every", EVERYTHING);
 
     const shell = await opened(page, /^Shell npm test/);
     const red = shell.getByText("burns nothing");
@@ -162,7 +165,7 @@ describe("tool calls", () => {
 
   it("have the name of the file in their head, at any width", async () => {
     for (const width of [1280, 390]) {
-      const page = await site.open("#/t/work", { viewport: { width, height: 800 } });
+      const page = await site.open("#/t/work", { ...EVERYTHING, viewport: { width, height: 800 } });
       const path = card(page, /^Read packages/)
         .getByTitle(`/work/bakery/${DEEP}`)
         .first();
@@ -176,7 +179,7 @@ describe("tool calls", () => {
   });
 
   it("link files to the editor, at their line, and show each path once", async () => {
-    const page = await site.open("#/t/work");
+    const page = await site.open("#/t/work", EVERYTHING);
     const read = await opened(page, /^Read packages/);
     const editor = read.getByRole("link", { name: /in the editor$/ });
     expect(await editor.getAttribute("href")).toBe(`vscode://file/work/bakery/${DEEP}:12:1`);
@@ -189,7 +192,8 @@ describe("tool calls", () => {
 
     const choose = (editor: string) =>
       page.evaluate(
-        (it) => localStorage.setItem("partita.preferences", JSON.stringify({ editor: it })),
+        (it) =>
+          localStorage.setItem("partita.preferences", JSON.stringify({ detail: "everything", editor: it })),
         editor,
       );
     for (const unsafe of ["", "javascript:alert('{path}')", "data:text/html,{path}"]) {
@@ -201,7 +205,7 @@ describe("tool calls", () => {
   });
 
   it("show the description, commits and pull requests of a command, and why a call failed", async () => {
-    const page = await site.open("#/t/work");
+    const page = await site.open("#/t/work", EVERYTHING);
     const made = card(page, /^Shell git commit/);
     const head = made.locator("button[aria-expanded]");
     await head.getByText("Commit the oven", { exact: true }).waitFor();
@@ -219,7 +223,7 @@ describe("tool calls", () => {
   });
 
   it("show no tags that agents add for the model, and fields as such", async () => {
-    const page = await site.open("#/t/tags");
+    const page = await site.open("#/t/tags", EVERYTHING);
     const read = await opened(page, /^Read loaf\.py/);
     const reminder = read.getByRole("button", { name: "System reminder 1 line" });
     expect(await read.getByText("Be careful.").count()).toBe(0);
@@ -239,7 +243,7 @@ describe("tool calls", () => {
   });
 
   it("expand at a click anywhere in their line", async () => {
-    const page = await site.open("#/t/work");
+    const page = await site.open("#/t/work", EVERYTHING);
     const found = card(page, /^Search hot/);
     await found.waitFor();
     await leaveEnd(page);
@@ -255,11 +259,14 @@ describe("tool calls", () => {
   });
 
   it("are expanded at first if the user prefers that", async () => {
-    const page = await site.open("#/t/work");
+    const page = await site.open("#/t/work", EVERYTHING);
     await card(page, /^Search hot/).waitFor();
     expect(await page.locator("[data-tool-state] button[aria-expanded='true']").count()).toBe(0);
     await page.evaluate(() =>
-      localStorage.setItem("partita.preferences", JSON.stringify({ open: ["commands"] })),
+      localStorage.setItem(
+        "partita.preferences",
+        JSON.stringify({ detail: "everything", open: ["commands"] }),
+      ),
     );
     await page.reload();
     await card(page, /^Shell npm test/)
@@ -274,14 +281,14 @@ describe("tool calls", () => {
   });
 
   it("have no animations with reduced motion", async () => {
-    const page = await site.open("#/t/every");
+    const page = await site.open("#/t/every", EVERYTHING);
     await card(page, /^Shell npm test/).waitFor();
     const moving = () => document.getAnimations().filter((one) => one.playState === "running").length;
     await expect.poll(() => page.evaluate(moving)).toBe(0);
   });
 
   it("of sub-agents contain nested calls, two levels deep", async () => {
-    const page = await site.open("#/t/every");
+    const page = await site.open("#/t/every", EVERYTHING);
     const outer = await opened(page, /^explorer/);
     await outer.getByRole("button", { name: /1 message/, expanded: true }).waitFor();
     const inner = await opened(page, /^reader/);
@@ -291,7 +298,7 @@ describe("tool calls", () => {
   });
 
   it("show their state, and ask for approval", async () => {
-    const page = await site.open("#/t/every");
+    const page = await site.open("#/t/every", EVERYTHING);
     const waiting = card(page, /^Shell rm -rf crumbs: Waiting for approval/);
     await waiting.getByText("It deletes files.").waitFor();
     await waiting.getByRole("button", { name: "Approve" }).waitFor();
@@ -312,7 +319,7 @@ describe("tool calls", () => {
   });
 
   it("with a large output load it in pieces", async () => {
-    const page = await site.open("#/t/large");
+    const page = await site.open("#/t/large", EVERYTHING);
     const ranges: string[] = [];
     page.on("request", (request) => {
       if (request.url().includes("/api/blobs/")) ranges.push(request.headers().range ?? "all");
@@ -338,7 +345,7 @@ describe("tool calls", () => {
   });
 
   it("with a very long line show it in pieces", async () => {
-    const page = await site.open("#/t/endless");
+    const page = await site.open("#/t/endless", EVERYTHING);
     const endless = await opened(page, /^Shell cat endless/);
     await endless.getByText("↩").first().waitFor();
     await endless.getByText(/^66 KB of 5.0 MB/).waitFor();
@@ -348,7 +355,7 @@ describe("tool calls", () => {
     ["light", 1280],
     ["dark", 360],
   ] as const)("have no accessibility violations in the %s theme at %i px", async (theme, width) => {
-    const page = await site.open("#/t/every", { theme, viewport: { width, height: 900 } });
+    const page = await site.open("#/t/every", { ...EVERYTHING, theme, viewport: { width, height: 900 } });
     await page.locator("[data-tool-state]").first().waitFor();
     await page.evaluate(() => {
       const closed = "[data-tool-state] > div:first-child > button[aria-expanded='false']";

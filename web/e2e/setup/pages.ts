@@ -30,6 +30,8 @@ async function launch(): Promise<Browser> {
 
 export interface OpenOptions extends BrowserContextOptions {
   readonly theme?: "light" | "dark";
+  /** Preferences of the user, such as `{ detail: "everything" }`. */
+  readonly preferences?: object;
   /** Problems that the test expects. */
   readonly expected?: readonly RegExp[];
   /** Start with an empty browser cache. */
@@ -59,7 +61,7 @@ export class Pages {
   /** Opens a page. By default light, 1280 × 800, with reduced motion. */
   async open(
     hash: string,
-    { theme = "light", viewport = SIZE, expected = [], fresh = false, ...others }: OpenOptions,
+    { theme = "light", viewport = SIZE, expected = [], fresh = false, preferences, ...others }: OpenOptions,
   ): Promise<Page> {
     const isAlone = fresh || viewport === null || Object.keys(others).length > 0;
     const free = isAlone || (this.reused && this.expected.has(this.reused)) ? undefined : this.reused;
@@ -69,6 +71,11 @@ export class Pages {
       await page.emulateMedia({ colorScheme: theme });
       await page.setViewportSize(viewport ?? SIZE);
     } else if (!isAlone) this.reused ??= page;
+    if (preferences) {
+      await page.goto(`${this.address}/${IDLE_PATH}`);
+      const value = JSON.stringify(preferences);
+      await page.evaluate((stored) => localStorage.setItem("partita.preferences", stored), value);
+    }
     await page.goto(`${this.address}/${hash}`);
     return page;
   }

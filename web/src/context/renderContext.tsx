@@ -55,6 +55,8 @@ export interface RenderContext {
   readonly live: boolean;
   /** The agent is still working: a call without a result is running. */
   readonly active?: boolean;
+  /** Consecutive calls are folded into one line. */
+  readonly groupCalls?: boolean;
   /** The folder of the project: paths are displayed relative to it, and opened in it. */
   readonly folder?: string;
   /** The web address of the repository. */

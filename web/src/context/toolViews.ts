@@ -52,6 +52,10 @@ export function promptOf(part: Part): Prompt | undefined {
   return view?.kind === "prompt" ? view : undefined;
 }
 
+/** The view of a call, if it has been received. */
+export const viewOf = (part: ToolCallPart, toolViews?: ToolViews): ToolView | undefined =>
+  toolViews?.of(part) ?? known.get(part);
+
 /** Copies the view of a part to another form of the same part. */
 export function shareView(from: object, to: object): void {
   const view = known.get(from);
@@ -159,7 +163,7 @@ export function useToolView(part: ToolCallPart): ToolView | undefined {
     (listener: () => void) => toolViews?.subscribe(part.id, listener) ?? (() => {}),
     [toolViews, part.id],
   );
-  const view = useSyncExternalStore(subscribe, () => toolViews?.of(part) ?? known.get(part));
+  const view = useSyncExternalStore(subscribe, () => viewOf(part, toolViews));
   useEffect(() => toolViews?.request(part), [toolViews, part]);
   const plain = useMemo(() => plainView(part), [part]);
   return view ?? (toolViews ? undefined : plain);

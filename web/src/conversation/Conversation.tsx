@@ -26,9 +26,11 @@ import { BranchNote } from "./BranchNote";
 import styles from "./Conversation.module.css";
 import { MessageCache } from "./cache";
 import { EditMessage } from "./EditMessage";
+import type { Filter } from "./filter";
 import { focusInMessage, focusPendingCall } from "./focus";
 import { Header } from "./Header";
 import { HeaderActions } from "./HeaderActions";
+import { ListBar } from "./ListBar";
 import { type ListControl, MessageList } from "./MessageList";
 import { MessageMap } from "./MessageMap";
 import { RawPanel } from "./RawPanel";
@@ -75,6 +77,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
   const [raw, setRaw] = useState<string | null>(null);
   const [editing, setEditing] = useState<string | null>(null);
   const [folds, setFolds] = useState<{ readonly open: boolean } | null>(null);
+  const [filter, setFilter] = useState<Filter>(() => new Set());
   const list = useRef<ListControl>(null);
   const composer = useRef<ComposerControl>(null);
 
@@ -192,6 +195,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
         <Summary overview={overview} onShow={showPlace} onUsage={() => setPanel("usage")} />
         {branch !== null && <BranchNote onActivate={() => actions.chooseBranch(branch)} />}
         {find.isOpen && <FindBar find={find} />}
+        <ListBar rows={rows} filter={filter} onFilter={setFilter} onEnd={() => list.current?.toEnd()} />
         <div className={styles.body}>
           <div className={styles.column}>
             <div ref={frame} className={styles.messages}>
@@ -203,6 +207,10 @@ export function Conversation({ threadId, message, part, query }: Props) {
                     cache={cache}
                     live={liveById}
                     target={target}
+                    filter={filter}
+                    onFilter={setFilter}
+                    overview={overview}
+                    canWrite={canWrite}
                     opensAtEnd={canWrite || outline.running}
                     selected={selected}
                     onSelect={(messageId) => {

@@ -4,7 +4,6 @@ import {
   type ReactNode,
   type Ref,
   useCallback,
-  useEffect,
   useImperativeHandle,
   useMemo,
   useRef,
@@ -13,16 +12,22 @@ import {
 } from "react";
 import type { Outline } from "../api/messages";
 import type { Extent } from "../outline/marks";
-import type { Message } from "../partita.gen";
-import { Button } from "../ui/Button";
+import type { Message, ThreadOverview } from "../partita.gen";
+import { IconButton } from "../ui/Button";
 import { Failure } from "../ui/States";
 import { useEndAnchor, useStickToEnd } from "../ui/useStickToEnd";
 import type { MessageCache } from "./cache";
+import { type Entry, type MessageEntry, messageOf } from "./entries";
+import type { Filter } from "./filter";
+import { GroupRow } from "./GroupRow";
 import type { Actions } from "./MessageActions";
 import styles from "./MessageList.module.css";
 import { MessageRow } from "./MessageRow";
 import { isQuestion, type Row } from "./rows";
 import { useDeferredRows } from "./useDeferredRows";
+import { useEntries } from "./useEntries";
+import { useHeldTop } from "./useHeldTop";
+import { useLoadVisible } from "./useLoadVisible";
 import type { RenderContexts } from "./useRenderContexts";
 import { type ListTarget, SCROLL_MARGIN, useScrollTarget } from "./useScrollTarget";
 
@@ -47,6 +52,11 @@ interface Props {
   readonly cache: MessageCache;
   readonly live: ReadonlyMap<string, Message>;
   readonly target: ListTarget | null;
+  readonly filter: Filter;
+  readonly onFilter: (filter: Filter) => void;
+  readonly overview: ThreadOverview | undefined;
+  /** New messages can be sent: the last message is never folded. */
+  readonly canWrite: boolean;
   /** Without a target, the list opens at its end. */
   readonly opensAtEnd: boolean;
   readonly selected: string | null;
@@ -61,25 +71,32 @@ interface Props {
 }
 
 const NEAR_END = 120;
-/** Milliseconds between two loads while the list scrolls. */
-const LOAD_INTERVAL = 80;
+const NO_FILTER: Filter = new Set();
 
 /** A virtual list of messages: only visible rows are rendered. */
 export function MessageList(props: Props) {
-  const { rows, outline, cache, live, target, selected, onSelect } = props;
+  const { rows, outline, cache, live, target, selected, onSelect, onFilter } = props;
   const scroller = useRef<HTMLElement>(null);
   useSyncExternalStore(cache.subscribe, cache.version);
-  const indexes = useMemo(() => new Map(rows.map(({ id }, index) => [id, index])), [rows]);
+  const clearFilter = useCallback(() => onFilter(NO_FILTER), [onFilter]);
+  const { entries, indexOf, reveal, toggle, view } = useEntries({
+    rows,
+    isRunning: outline.running,
+    keepsLast: props.canWrite,
+    filter: props.filter,
+    clearFilter,
+    target,
+  });
   const [opensAtEnd] = useState(target === null && props.opensAtEnd);
   const [first] = useState(() =>
-    firstOffset(rows, opensAtEnd ? null : (target?.message ?? rows[0]?.id ?? null)),
+    total(opensAtEnd ? entries : entries.slice(0, Math.max(0, indexOf(target?.message ?? "", target?.part)))),
   );
   // Stable functions: new ones make the virtualizer measure all rows again.
-  const estimateSize = useCallback((index: number) => rows[index]?.estimate ?? 60, [rows]);
-  const getItemKey = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
+  const estimateSize = useCallback((index: number) => entries[index]?.estimate ?? 60, [entries]);
+  const getItemKey = useCallback((index: number) => entries[index]?.key ?? index, [entries]);
   const end = useEndAnchor(opensAtEnd, NEAR_END);
   const list = useVirtualizer<HTMLElement, HTMLElement>({
-    count: rows.length,
+    count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize,
     getItemKey,
@@ -95,53 +112,68 @@ export function MessageList(props: Props) {
     initialRect: { width: 800, height: 800 },
   });
   useStickToEnd(end, list, scroller);
+  useHeldTop({ list, entries, indexOf, view, isHeld: end.threshold < 0, scroller });
   const items = list.getVirtualItems();
-  const isReady = useReady(items.every(({ index }) => isShown(rows[index], cache, live)));
+  const isReady = useReady(items.every(({ index }) => isShown(entries[index], cache, live)));
   const leaveEnd = end.release;
-  const scrollTarget = useScrollTarget({ list, rows, scroller, target, opensAtEnd, isReady, leaveEnd });
-  const from = items[0]?.index ?? 0;
-  const to = items.at(-1)?.index ?? 0;
-  useLoadVisible(cache, outline, from, to, list.isScrolling);
-
-  const activeFrom = useMemo(
-    () => (outline.running ? rows.findLastIndex(isQuestion) : rows.length),
-    [outline.running, rows],
+  const scrollTarget = useScrollTarget({
+    list,
+    rows,
+    indexOf,
+    reveal,
+    scroller,
+    target,
+    opensAtEnd,
+    isReady,
+    leaveEnd,
+  });
+  const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  const load = useLoadVisible(cache, outline, entries, from, to, list.isScrolling);
+  const visible = items.flatMap(({ index }) => {
+    const entry = entries[index];
+    return entry?.kind === "message" && !live.has(entry.row.id) ? [entry.row.id] : [];
+  });
+  const deferred = useDeferredRows(
+    visible.filter((id) => cache.get(id)),
+    list.isScrolling,
   );
-  const contextOf = (index: number): keyof RenderContexts =>
-    rows[index]?.id === props.liveId ? "live" : index > activeFrom ? "active" : "stored";
+  const failures = visible.flatMap((id) => cache.failure(id) ?? []);
+  const overviews = useMemo(
+    () => new Map(props.overview?.turns.map((turn) => [turn.messageId, turn])),
+    [props.overview],
+  );
 
-  const ready = items.flatMap(({ index }) => {
-    const id = rows[index]?.id;
-    return id !== undefined && !live.has(id) && cache.get(id) ? [id] : [];
-  });
-  const failures = items.flatMap(({ index }) => {
-    const id = rows[index]?.id;
-    return id === undefined || live.has(id) ? [] : (cache.failure(id) ?? []);
-  });
-  const deferred = useDeferredRows(ready, list.isScrolling);
-
-  const choose = (index: number) => {
-    const row = rows[index];
-    if (!row) return;
-    onSelect(row.id);
-    scrollTarget.show(row.id, null, false);
+  const choose = (messageId: string | undefined) => {
+    if (messageId === undefined) return;
+    onSelect(messageId);
+    scrollTarget.show(messageId, null, false, false);
+  };
+  const stepBy = (by: 1 | -1) => {
+    const current = selected === null ? -1 : indexOf(selected);
+    const next = isVisible(list, current) ? current + by : topIndex(list);
+    const stop = by > 0 ? entries.slice(next).find(isStop) : entries.slice(0, next + 1).findLast(isStop);
+    choose(stop && messageOf(stop));
   };
   useImperativeHandle(props.control, () => ({
     show: (messageId, part, highlight = true) => scrollTarget.show(messageId, part ?? null, highlight),
-    step: (by) => {
-      const current = indexes.get(selected ?? "") ?? -1;
-      choose(isVisible(list, current) ? current + by : topIndex(list));
-    },
-    toStart: () => choose(0),
+    step: stepBy,
+    toStart: () => choose(entries[0] && messageOf(entries[0])),
     toEnd: () => {
-      const last = rows.at(-1);
-      if (last) onSelect(last.id);
+      const last = entries.at(-1);
+      if (last) onSelect(messageOf(last));
       list.scrollToEnd();
     },
-    top: () => rows[topIndex(list)]?.id ?? null,
+    top: () => {
+      const top = entries[topIndex(list)];
+      return top ? messageOf(top) : null;
+    },
     scroller: () => scroller.current,
-    extentOf: (messageId) => list.measurementsCache[indexes.get(messageId) ?? -1] ?? null,
+    extentOf: (messageId) => list.measurementsCache[indexOf(messageId)] ?? null,
   }));
+  // A stable function for rows that render only if they change.
+  const latest = useRef(toggle);
+  latest.current = toggle;
+  const onToggle = useCallback((key: string) => latest.current(key), []);
 
   const isAtEnd = list.isAtEnd(NEAR_END);
   return (
@@ -150,25 +182,36 @@ export function MessageList(props: Props) {
       <section ref={scroller} className={styles.scroller} aria-label="Messages" tabIndex={0}>
         <div className={styles.sizer} style={{ height: list.getTotalSize() }}>
           {items.map((item) => {
-            const row = rows[item.index];
-            if (!row) return null;
+            const entry = entries[item.index];
+            if (!entry) return null;
+            const place = { index: item.index, start: item.start, measure: list.measureElement };
+            if (entry.kind === "group")
+              return (
+                <GroupRow
+                  key={entry.key}
+                  entry={entry}
+                  selected={!entry.isOpen && entry.slices.some(({ row }) => row.id === selected)}
+                  onToggle={onToggle}
+                  {...place}
+                />
+              );
+            const { id } = entry.row;
             return (
               <MessageRow
-                key={row.id}
-                message={live.get(row.id) ?? (deferred.has(row.id) ? undefined : cache.get(row.id))}
-                context={props.contexts[contextOf(item.index)]}
-                id={row.id}
-                index={item.index}
-                start={item.start}
+                key={entry.key}
+                entry={entry}
+                overview={entry.turn && overviews.get(id)}
+                message={live.get(id) ?? (deferred.has(id) ? undefined : cache.get(id))}
+                context={props.contexts[contextOf(entry, props.liveId)]}
                 height={item.size}
-                failed={cache.failure(row.id) !== undefined}
-                siblings={outline.siblings[row.id]}
-                selected={row.id === selected}
-                highlighted={row.id === scrollTarget.highlighted}
-                isLive={live.has(row.id)}
-                editor={row.id === props.editing ? props.editor : null}
+                failed={cache.failure(id) !== undefined}
+                siblings={outline.siblings[id]}
+                selected={id === selected}
+                highlighted={id === scrollTarget.highlighted}
+                isLive={live.has(id)}
+                editor={id === props.editing ? props.editor : null}
                 actions={props.actions}
-                measure={list.measureElement}
+                {...place}
               />
             );
           })}
@@ -177,33 +220,36 @@ export function MessageList(props: Props) {
       {failures.length > 0 && (
         <div className={styles.failure}>
           <div>
-            <Failure error={failures[0]} retry={() => cache.loadAround(outline.rows, from, to)} />
+            <Failure error={failures[0]} retry={load} />
           </div>
         </div>
       )}
-      {!isAtEnd && rows.length > 0 && (
+      {entries.length === 0 && <p className={styles.nothing}>No messages of these kinds.</p>}
+      {!isAtEnd && entries.length > 0 && (
         <div className={styles.newer}>
-          <Button small icon={<ArrowDown size={14} />} onClick={() => list.scrollToEnd()}>
-            Newer
-          </Button>
+          <IconButton label="Newer messages" onClick={() => list.scrollToEnd()}>
+            <ArrowDown size={16} />
+          </IconButton>
         </div>
       )}
     </div>
   );
 }
 
-type List = ReturnType<typeof useVirtualizer<HTMLElement, HTMLElement>>;
+const total = (entries: readonly Entry[]): number => entries.reduce((sum, one) => sum + one.estimate, 0);
 
-/** The estimated initial offset: at a message, or at the end. */
-function firstOffset(rows: readonly Row[], target: string | null): number {
-  const index = target === null ? -1 : rows.findIndex((row) => row.id === target);
-  const before = index < 0 ? rows : rows.slice(0, index);
-  return before.reduce((sum, row) => sum + row.estimate, 0);
+const contextOf = ({ row, isRunning }: MessageEntry, liveId: string | null): keyof RenderContexts =>
+  row.id === liveId ? "live" : isRunning && !isQuestion(row) ? "active" : "stored";
+
+/** Whether j and k stop at an entry. The parts of an open group do not count as messages. */
+const isStop = (entry: Entry): boolean => (entry.kind === "group" ? !entry.isOpen : entry.isMain);
+
+/** Whether the content of an entry, or the reason why there is none, is displayed. */
+function isShown(entry: Entry | undefined, cache: MessageCache, live: ReadonlyMap<string, Message>): boolean {
+  if (entry?.kind !== "message") return true;
+  const { id } = entry.row;
+  return live.has(id) || cache.get(id) !== undefined || cache.failure(id) !== undefined;
 }
-
-/** Whether the content of a row, or the reason why there is none, is displayed. */
-const isShown = (row: Row | undefined, cache: MessageCache, live: ReadonlyMap<string, Message>): boolean =>
-  !row || live.has(row.id) || cache.get(row.id) !== undefined || cache.failure(row.id) !== undefined;
 
 /** Stays true: the rows appear together, measured, so that none moves another one. */
 function useReady(isReadyNow: boolean): boolean {
@@ -217,28 +263,8 @@ function isVisible(list: List, index: number): boolean {
   const top = list.scrollOffset ?? 0;
   return end > top && start < top + (list.scrollRect?.height ?? 0);
 }
+type List = ReturnType<typeof useVirtualizer<HTMLElement, HTMLElement>>;
 
 /** The row at the top of the visible area. */
 const topIndex = (list: List): number =>
   list.getVirtualItemForOffset((list.scrollOffset ?? 0) + SCROLL_MARGIN + 1)?.index ?? 0;
-
-/** Loads the visible rows: at once when the list is still, at intervals while it scrolls. */
-function useLoadVisible(
-  cache: MessageCache,
-  outline: Outline,
-  from: number,
-  to: number,
-  isScrolling: boolean,
-): void {
-  const last = useRef(0);
-  useEffect(() => {
-    const load = () => {
-      last.current = Date.now();
-      cache.loadAround(outline.rows, from, to);
-    };
-    const wait = isScrolling ? Math.max(0, last.current + LOAD_INTERVAL - Date.now()) : 0;
-    if (!wait) return load();
-    const timer = setTimeout(load, wait);
-    return () => clearTimeout(timer);
-  }, [cache, outline, from, to, isScrolling]);
-}

@@ -1,15 +1,20 @@
 import { memo, type ReactNode, useMemo } from "react";
 import { type RenderContext, RenderProvider } from "../context/renderContext";
-import type { Message } from "../partita.gen";
+import type { Message, OverviewTurn } from "../partita.gen";
+import type { ShownParts } from "../parts/MessageBody";
 import { MessageView } from "../parts/MessageView";
 import { BranchSwitch } from "./BranchSwitch";
+import type { MessageEntry } from "./entries";
 import { type Actions, MessageActions } from "./MessageActions";
 import styles from "./MessageRow.module.css";
+import { TurnHead } from "./TurnHead";
 
 interface Props {
   readonly message: Message | undefined;
   readonly context: RenderContext;
-  readonly id: string;
+  readonly entry: MessageEntry;
+  /** What the server knows about the turn that begins here. */
+  readonly overview: OverviewTurn | undefined;
   readonly index: number;
   readonly start: number;
   readonly height: number;
@@ -24,9 +29,10 @@ interface Props {
   readonly measure: (element: HTMLElement | null) => void;
 }
 
-/** A message at its position; until it has loaded, a placeholder of the estimated height. */
+/** A message, or a slice of one, at its position; until it has loaded, a placeholder of the estimated height. */
 export const MessageRow = memo(function MessageRow(props: Props) {
-  const { message, id, index, start, height, siblings, actions } = props;
+  const { message, entry, index, start, height, siblings, actions } = props;
+  const { row, shown, isMain, turn } = entry;
   if (!message) {
     // The placeholder is not measured: the message that replaces it is.
     return (
@@ -41,18 +47,23 @@ export const MessageRow = memo(function MessageRow(props: Props) {
       className={styles.row}
       style={{ top: start }}
       data-index={index}
-      data-message={id}
+      data-message={isMain ? row.id : undefined}
+      data-slice={isMain ? undefined : row.id}
+      data-in-group={entry.inGroup}
       data-selected={props.selected}
       data-highlighted={props.highlighted}
       tabIndex={-1}
     >
       <div className={styles.inside}>
+        {turn && <TurnHead turn={turn} overview={props.overview} />}
         {props.editor ?? (
           <RenderProvider value={props.context}>
-            <RowMessage message={message} actions={props.isLive ? null : actions} />
+            <RowMessage message={message} shown={shown} actions={props.isLive ? null : actions} />
           </RenderProvider>
         )}
-        {siblings && <BranchSwitch messageId={id} siblings={siblings} onChoose={actions.chooseBranch} />}
+        {siblings && isMain && (
+          <BranchSwitch messageId={row.id} siblings={siblings} onChoose={actions.chooseBranch} />
+        )}
       </div>
     </div>
   );
@@ -61,14 +72,16 @@ export const MessageRow = memo(function MessageRow(props: Props) {
 /** Renders again if the message changes, not if its row moves. */
 const RowMessage = memo(function RowMessage({
   message,
+  shown,
   actions,
 }: {
   message: Message;
+  shown: ShownParts | undefined;
   actions: Actions | null;
 }) {
   const more = useMemo(
     () => (actions ? <MessageActions message={message} actions={actions} /> : undefined),
     [message, actions],
   );
-  return <MessageView message={message} actions={more} />;
+  return <MessageView message={message} shown={shown} actions={more} />;
 });

@@ -6,8 +6,6 @@ import type { Message } from "../partita.gen";
 
 /** Messages that stay in the cache. */
 const MAX_MESSAGES = 400;
-/** Rows that are loaded before and after the visible ones. */
-const OVERSCAN = 25;
 
 interface CachedMessage {
   readonly message: Message;
@@ -21,6 +19,10 @@ export class MessageCache {
   private readonly failures = new Map<string, unknown>(); // by id, why the last request failed
   private readonly listeners = new Set<() => void>();
   private updates = 0;
+  private indexes: { rows: readonly OutlineRow[]; byId: ReadonlyMap<string, number> } = {
+    rows: [],
+    byId: new Map(),
+  };
 
   constructor(private readonly threadId: string) {}
 
@@ -47,12 +49,26 @@ export class MessageCache {
     return this.cached.size;
   }
 
-  /** Loads the rows from `first` to `last` and some around them, and evicts distant ones. */
-  loadAround(rows: readonly OutlineRow[], first: number, last: number): void {
-    const from = Math.max(0, Math.floor((first - OVERSCAN) / PAGE) * PAGE);
-    const to = Math.min(rows.length, (Math.floor((last + OVERSCAN) / PAGE) + 1) * PAGE);
-    this.evict(rows, (first + last) / 2);
-    void this.load(rows.slice(from, to));
+  /** Loads the messages with these ids, in the order of the rows, and evicts distant ones. */
+  loadAround(rows: readonly OutlineRow[], ids: readonly string[]): void {
+    const wanted = new Set(ids);
+    const indexes = this.indexesOf(rows);
+    const at = ids.flatMap((id) => indexes.get(id) ?? []);
+    const [first, last] = [at[0], at.at(-1)];
+    if (first === undefined || last === undefined) return;
+    // Whole pages, as they are prefetched, unless many messages between them are folded.
+    const isDense = last - first < 2 * ids.length + PAGE;
+    const near = isDense
+      ? rows.slice(Math.floor(first / PAGE) * PAGE, (Math.floor(last / PAGE) + 1) * PAGE)
+      : rows.slice(first, last + 1).filter(({ id }) => wanted.has(id));
+    this.evict(near);
+    void this.load(near);
+  }
+
+  private indexesOf(rows: readonly OutlineRow[]): ReadonlyMap<string, number> {
+    if (this.indexes.rows !== rows)
+      this.indexes = { rows, byId: new Map(rows.map(({ id }, index) => [id, index])) };
+    return this.indexes.byId;
   }
 
   /** Loads the messages that are missing or have another version than the outline. Keeps errors as `failure`. */
@@ -90,10 +106,9 @@ export class MessageCache {
     for (const listener of this.listeners) listener();
   }
 
-  /** Removes the messages that are far from the middle of the visible rows. */
-  private evict(rows: readonly OutlineRow[], middle: number): void {
+  /** Removes the messages that are not near the visible rows, if there are many. */
+  private evict(near: readonly OutlineRow[]): void {
     if (this.cached.size <= MAX_MESSAGES) return;
-    const near = rows.slice(Math.max(0, middle - MAX_MESSAGES / 4), middle + MAX_MESSAGES / 4);
     const kept = new Set(near.map((row) => row.id));
     for (const id of this.cached.keys()) if (!kept.has(id)) this.cached.delete(id);
   }

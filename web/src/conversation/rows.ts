@@ -8,22 +8,9 @@ export interface Row {
   readonly role: OutlineRow["role"];
   readonly type: OutlineRow["type"];
   readonly internal: boolean;
-  /** The estimated height in pixels, before the row has been measured. */
-  readonly estimate: number;
+  /** The stored message; absent if the message is live. */
+  readonly stored?: OutlineRow;
 }
-
-const CHARACTERS_PER_LINE = 88;
-const LINE_HEIGHT = 25;
-
-/** The estimated height of a message in pixels. */
-export function estimate({ role, type, size }: Pick<OutlineRow, "role" | "type" | "size">): number {
-  if (type === "event") return 44;
-  const lines = Math.ceil(Math.max(0, size - 60) / CHARACTERS_PER_LINE);
-  if (type === "tool") return Math.min(120 + lines * 8, 640);
-  return Math.min((role === "user" ? 72 : 60) + lines * LINE_HEIGHT, 1600);
-}
-
-const LIVE_ROW_HEIGHT = 96;
 
 /** All rows in order. `after` is the id of the stored message that the live ones follow. */
 export function rowsOf(
@@ -33,18 +20,18 @@ export function rowsOf(
 ): readonly Row[] {
   const stored = outline?.rows ?? [];
   const kept = live.length ? storedBefore(stored, after) : stored;
+  const liveIds = new Set(live.map(({ id }) => id));
   const rows: Row[] = kept.map((row) => ({
     id: row.id,
     role: row.role,
     type: row.type,
     internal: row.internal,
-    estimate: estimate(row),
+    stored: liveIds.has(row.id) ? undefined : row,
   }));
   if (!live.length) return rows;
   const known = new Set(rows.map((row) => row.id));
   for (const { id, role, type } of live)
-    if (!known.has(id))
-      rows.push({ id, role, type: type ?? "text", internal: false, estimate: LIVE_ROW_HEIGHT });
+    if (!known.has(id)) rows.push({ id, role, type: type ?? "text", internal: false });
   return rows;
 }
 

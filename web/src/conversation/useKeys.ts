@@ -2,6 +2,7 @@
 import type { RefObject } from "react";
 import { useRef } from "react";
 import { type Command, useCommands } from "../ui/commands";
+import { setPreference } from "../ui/preferences";
 import type { ListControl } from "./MessageList";
 import type { StopKind } from "./useStops";
 
@@ -23,6 +24,12 @@ const STOPS = [
   ["agent", "a", "A", "sub-agent"],
 ] as const;
 
+const DETAIL_KEYS = [
+  { keys: "1", what: "Focused: questions and final responses", detail: "focused" },
+  { keys: "2", what: "Normal: calls in groups", detail: "normal" },
+  { keys: "3", what: "Everything: every call and event", detail: "everything" },
+] as const;
+
 export function useKeys({ list, selected, copyLink, showRaw, setFolds, find, toStop }: Options): void {
   const isOpen = useRef(false);
   const step = (by: 1 | -1) => list.current?.step(by);
@@ -33,6 +40,12 @@ export function useKeys({ list, selected, copyLink, showRaw, setFolds, find, toS
       { keys: next, what: `Next ${name}`, group: "Session", run: () => toStop(kind, 1) },
       { keys: previous, what: `Previous ${name}`, group: "Session", run: () => toStop(kind, -1) },
     ]),
+    ...DETAIL_KEYS.map(({ keys, what, detail }) => ({
+      keys,
+      what,
+      group: "Session" as const,
+      run: () => setPreference("detail", detail),
+    })),
     { keys: "Home", what: "First message", group: "Session", run: () => list.current?.toStart() },
     { keys: "End", what: "Last message", group: "Session", run: () => list.current?.toEnd() },
     {

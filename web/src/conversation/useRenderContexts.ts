@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import type { RenderContext } from "../context/renderContext";
 import { useServerContext } from "../context/useServerContext";
 import { Messages } from "../parts/Messages";
+import { usePreference } from "../ui/preferences";
 import type { MessageCache } from "./cache";
 
 interface Options
@@ -39,11 +40,13 @@ export function useRenderContexts(options: Options): RenderContexts {
     part,
   } = options;
   const server = useServerContext(threadId);
+  const [detail] = usePreference("detail");
   return useMemo(() => {
     const stored: RenderContext = {
       ...server,
       Messages,
       live: false,
+      groupCalls: detail !== "everything",
       timing: ({ messageId, path }) => cache.timing(messageId, path),
       respondToApproval,
       clientCallActions,
@@ -53,5 +56,16 @@ export function useRenderContexts(options: Options): RenderContexts {
       target: message === null ? undefined : { messageId: message, path: part ?? "" },
     };
     return { stored, active: { ...stored, active: true }, live: { ...stored, live: true } };
-  }, [server, cache, respondToApproval, clientCallActions, endActions, showRaw, folder, message, part]);
+  }, [
+    server,
+    detail,
+    cache,
+    respondToApproval,
+    clientCallActions,
+    endActions,
+    showRaw,
+    folder,
+    message,
+    part,
+  ]);
 }

@@ -10,6 +10,8 @@ interface Target {
   readonly highlight: boolean;
   /** Renders to wait for a part that does not exist. */
   tries: number;
+  /** The list has not been scrolled to it yet. */
+  isDue: boolean;
 }
 
 /** The message or part in the page's address. */
@@ -23,7 +25,8 @@ export interface ListTarget {
 interface ScrollTarget {
   /** The message that is highlighted. */
   readonly highlighted: string | null;
-  readonly show: (message: string, part: string | null, highlight: boolean) => void;
+  /** With `opens`, it opens what hides the message or part. */
+  readonly show: (message: string, part: string | null, highlight: boolean, opens?: boolean) => void;
 }
 
 /** Pixels above the target message. With a gap, measuring the message does not move it. */
@@ -41,6 +44,10 @@ function align(row: HTMLElement, scroller: HTMLElement | null): void {
 interface Options {
   readonly list: Virtualizer<HTMLElement, HTMLElement>;
   readonly rows: readonly Row[];
+  /** The index of the entry of a message or part, or of the group that contains it; -1 if there is none. */
+  readonly indexOf: (messageId: string, part?: string | null) => number;
+  /** Opens what hides a message or part. */
+  readonly reveal: (messageId: string, part: string | null) => void;
   readonly scroller: RefObject<HTMLElement | null>;
   readonly target: ListTarget | null;
   readonly opensAtEnd: boolean;
@@ -50,17 +57,15 @@ interface Options {
 }
 
 export function useScrollTarget(options: Options): ScrollTarget {
-  const { list, rows, scroller, target, opensAtEnd, isReady, leaveEnd } = options;
+  const { list, rows, indexOf, reveal, scroller, target, opensAtEnd, isReady, leaveEnd } = options;
   const pending = useRef<Target | null>(null);
   const [highlighted, setHighlighted] = useState<string | null>(null);
   const [, render] = useState(0);
 
-  const show = (message: string, part: string | null, highlight: boolean) => {
-    const index = rows.findIndex((row) => row.id === message);
-    if (index < 0) return;
-    pending.current = { message, part, highlight, tries: MAX_TRIES };
+  const show = (message: string, part: string | null, highlight: boolean, opens = true) => {
+    pending.current = { message, part, highlight, tries: MAX_TRIES, isDue: true };
     leaveEnd();
-    list.scrollToIndex(index, { align: "start" });
+    if (opens) reveal(message, part);
     render((count) => count + 1);
   };
   const showNow = useRef(show);
@@ -82,6 +87,15 @@ export function useScrollTarget(options: Options): ScrollTarget {
     opened.current = true;
   }, [list, wanted, part, isThere, opensAtEnd]);
 
+  // As soon as the list has the entry: it may have been in a group.
+  useLayoutEffect(() => {
+    const sought = pending.current;
+    const index = sought?.isDue ? indexOf(sought.message, sought.part) : -1;
+    if (!sought || index < 0) return;
+    sought.isDue = false;
+    list.scrollToIndex(index, { align: "start" });
+  });
+
   // A scroll of the user cancels the target.
   useEffect(() => {
     const element = scroller.current;
@@ -100,9 +114,8 @@ export function useScrollTarget(options: Options): ScrollTarget {
   useEffect(() => {
     const sought = pending.current;
     if (!sought || !isReady) return;
-    const row = scroller.current?.querySelector<HTMLElement>(
-      `[data-message="${CSS.escape(sought.message)}"]`,
-    );
+    const index = indexOf(sought.message, sought.part);
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]:not([aria-hidden])`);
     const element = sought.part ? document.getElementById(anchorOf(sought.message, sought.part)) : row;
     if (!row || (!element && --sought.tries > 0)) {
       const frame = row ? requestAnimationFrame(() => render((count) => count + 1)) : 0;

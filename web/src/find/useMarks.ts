@@ -85,8 +85,8 @@ class Painter {
   paint(): Range | null {
     const all: Range[] = [];
     let current: Range | null = null;
-    for (const row of this.frame.querySelectorAll<HTMLElement>("[data-message]"))
-      for (const found of this.byMessage.get(row.dataset.message ?? "") ?? []) {
+    for (const row of this.frame.querySelectorAll<HTMLElement>("[data-message], [data-slice]"))
+      for (const found of this.byMessage.get(row.dataset.message ?? row.dataset.slice ?? "") ?? []) {
         const element = found.part ? document.getElementById(anchorOf(found.messageId, found.part)) : row;
         const pattern = this.patternOf(found);
         const ranges = element && pattern ? textRanges(element, pattern) : [];

@@ -16,6 +16,8 @@ export const outlineRow = (id: string, more: Partial<OutlineRow> = {}): OutlineR
   failed: 0,
   start: 0,
   end: null,
+  before: 0,
+  inside: 0,
   endedAt: null,
   tokens: 0,
   cost: null,

@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import type { Outline, OutlineRow } from "../../src/api/messages";
-import { estimate, rowsOf } from "../../src/conversation/rows";
+import { estimate } from "../../src/conversation/estimate";
+import { rowsOf } from "../../src/conversation/rows";
 import { outlineRow } from "./outlineRow";
 
 const row = (id: string, role: OutlineRow["role"] = "assistant", size = 100): OutlineRow =>
@@ -25,6 +26,7 @@ const outline = (...ids: readonly string[]): Outline => ({
 });
 
 const live = (...ids: readonly string[]) => ids.map((id) => ({ id, role: "assistant" as const }));
+const stored = (size: number) => ({ role: "user" as const, stored: row("a", "user", size) });
 const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
 describe("the rows", () => {
@@ -44,7 +46,7 @@ describe("the rows", () => {
   });
 
   it("are estimated higher for longer messages, up to a limit", () => {
-    expect(estimate(row("a", "user", 5000))).toBeGreaterThan(estimate(row("a", "user", 100)));
-    expect(estimate(row("a", "user", 1e9))).toBeLessThanOrEqual(1600);
+    expect(estimate(stored(5000))).toBeGreaterThan(estimate(stored(100)));
+    expect(estimate(stored(1e9))).toBeLessThanOrEqual(1600);
   });
 });

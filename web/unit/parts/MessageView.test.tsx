@@ -4,8 +4,9 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { type RenderContext, RenderProvider } from "../../src/context/renderContext";
 import type { Message, Part } from "../../src/partita.gen";
 import { bytesOfData, mediaKind, sizeOfData, sourceOf } from "../../src/parts/fileUrls";
+import { grouped } from "../../src/parts/MessageBody";
 import { Messages } from "../../src/parts/Messages";
-import { grouped, MessageView } from "../../src/parts/MessageView";
+import { MessageView } from "../../src/parts/MessageView";
 
 const drawn = vi.hoisted(() => {
   vi.resetModules(); // files share their modules, and this one needs others
@@ -127,7 +128,11 @@ describe("a message", () => {
 
   it("groups consecutive sources into one row", () => {
     const source = { type: "source-url", sourceId: "s", url: "https://example.org" };
-    const groups = grouped([text("a"), source, source, text("b"), source] as unknown as Part[]);
+    const groups = grouped(
+      [text("a"), source, source, text("b"), source].map(
+        (part, at) => [at, part as unknown as Part] as const,
+      ),
+    );
     expect(groups.map(({ start, members }) => [start, members.length])).toEqual([
       [0, 1],
       [1, 2],

@@ -1,0 +1,26 @@
+import { memo } from "react";
+import type { OverviewTurn } from "../partita.gen";
+import { TurnLine } from "../parts/TurnLine";
+import { factsOf, type Turn } from "./turns";
+
+interface Props {
+  readonly turn: Turn;
+  /** What the server knows about it: also failed commands, and calls of sub-agents. */
+  readonly overview: OverviewTurn | undefined;
+}
+
+/** The head of a turn. It has the same height before and after its facts are known. */
+export const TurnHead = memo(function TurnHead({ turn, overview }: Props) {
+  const known = factsOf(turn);
+  const facts = overview
+    ? {
+        startedAt: overview.startedAt ?? known.startedAt,
+        seconds: overview.seconds,
+        calls: overview.calls,
+        failed: overview.failed,
+        tokens: overview.inputTokens + overview.outputTokens,
+        cost: overview.cost,
+      }
+    : known;
+  return <TurnLine number={turn.number} isRunning={turn.isRunning} {...facts} />;
+});
