@@ -232,8 +232,8 @@ async def test_calls_of_sub_agents_are_included(store: Store) -> None:
         [record_of("t1", key, output, message_id=made, cost=1.0) for key, made, output in used]
     )
     found = await store.read(overview, "t1")
-    assert [(one.part, one.kind, one.output_tokens) for one in found.calls] == [
-        ("0", "agent", 5), ("0.children.0.1", "edit", 7), ("1", "command", 5)
+    assert [(one.part, one.kind, one.output_tokens, one.cost) for one in found.calls] == [
+        ("0", "agent", 5, 1.0), ("0.children.0.1", "edit", 7, 1.0), ("1", "command", 5, 1.0)
     ]  # fmt: skip
     assert found.agents == 1
     assert [(one.path, one.edits[0].part) for one in found.files] == [("a.py", "0.children.0.1")]

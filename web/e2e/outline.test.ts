@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsInBoth } from "./setup/axe";
+import { importBreadSession } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 
 const FILLER = "Wind, waves and gulls. ".repeat(60);
@@ -75,6 +76,7 @@ describe("the outline of a session", () => {
       { thread: { id: "short", title: "One question" }, messages: MESSAGES.slice(0, 3) },
       { thread: { id: "long", title: "All the stairs" }, messages: LONG },
     ]);
+    await importBreadSession(site, { session: "bread", degrees: 220, last: "Done.", thinks: false });
   });
   afterEach(async () => {
     await site.closePages();
@@ -252,5 +254,48 @@ describe("the outline of a session", () => {
     await page.mouse.click((mark?.x ?? 0) + 2, (mark?.y ?? 0) + 2);
     await expect.poll(() => isSeen(page, '[id="part-a4-0"]')).toBe(true);
     expect(page.url()).toContain("m=a4&p=0");
+  });
+
+  it("shows a turn on a time axis", async () => {
+    const page = await site.open("#/t/bread", WIDE);
+    await row(page, "bread-0").or(page.getByText("Bake bread").first()).first().waitFor();
+    await toggle(page).click();
+    await lines(page).first().hover();
+    await page.getByRole("button", { name: "Timeline of the turn" }).first().click();
+    const dialog = page.getByRole("dialog", { name: "Timeline: Bake bread" });
+    const rows = dialog.getByRole("listitem").getByRole("button");
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(2);
+    expect(await rows.first().innerText()).toContain("Oven");
+    expect(await rows.first().locator("[data-kind=call]").count()).toBe(1);
+    expect(await rows.first().locator("[data-kind=model]").count()).toBe(1);
+    expect(await rows.last().innerText()).toContain("Response");
+    for (const width of [1440, 1024, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await violationsInBoth(page, "dialog")).toEqual([]);
+      expect(await dialog.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    }
+    await page.setViewportSize(WIDE.viewport);
+    await rows.first().click();
+    expect(await dialog.count()).toBe(0);
+    await expect.poll(() => page.url()).toContain("p=");
+    await page.locator("[data-tool-kind] button[aria-expanded=true]").first().waitFor();
+  });
+
+  it("lists the calls of a turn whose times are unknown, and opens it with the keyboard", async () => {
+    const page = await site.open("#/t/t?m=q1", WIDE);
+    await lines(page).first().focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Timeline: Where is the lantern?" });
+    const rows = dialog.getByRole("listitem").getByRole("button");
+    await rows.first().waitFor();
+    expect(await rows.filter({ hasText: "Failed" }).count()).toBe(1);
+    expect(await rows.locator("[data-kind=call]").count()).toBe(0);
+    await page.keyboard.press("Escape");
+    expect(await dialog.count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
+      "Timeline of the turn",
+    );
   });
 });

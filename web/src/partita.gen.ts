@@ -1317,6 +1317,7 @@ export interface OverviewCall {
   readonly removed: number;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
+  readonly cost: number | null;
   readonly [key: string]: unknown;
 }
 

@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   chat: ["ui", "api", "stream", "context", "parts"],
   share: ["ui", "api", "parts"],
   find: ["ui", "api", "parts"],
-  outline: ["ui"],
+  outline: ["ui", "tools"],
   session: ["ui", "tools"],
   conversation: ["ui", "api", "stream", "context", "parts", "chat", "share", "find", "session", "outline"],
   reader: ["ui", "styles", "context", "markdown", "parts", "outline", "session"],

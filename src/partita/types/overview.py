@@ -48,6 +48,7 @@ class OverviewCall(PartPlace, kw_only=True):
     removed: int
     input_tokens: int | None  # of the response that made it
     output_tokens: int | None
+    cost: float | None  # in US dollars, of that response
 
 
 class ChangedFile(Value, kw_only=True):

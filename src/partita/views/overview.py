@@ -240,6 +240,7 @@ class OverviewBuilder:
                     removed=sum(change.removed for change in changes),
                     input_tokens=sum(one.input for one in made) if made else None,
                     output_tokens=sum(one.output for one in made) if made else None,
+                    cost=_cost(made or ()),
                 ),
             )
         )
@@ -285,7 +286,6 @@ class OverviewBuilder:
         starts = [turn.started_at for turn in turns if turn.started_at is not None]
         ends = [turn.ended_at for turn in turns if turn.ended_at is not None]
         tokens = [one for some in self.responses.values() for one in some]
-        costs = [one.cost for one in tokens if one.cost is not None]
         branch = self.commits[-1].branch if self.commits else branch
         return ThreadOverview(
             started_at=min(starts, default=None),
@@ -304,7 +304,7 @@ class OverviewBuilder:
             agents=sum(call.kind == "agent" for call in calls),
             input_tokens=sum(one.input for one in tokens),
             output_tokens=sum(one.output for one in tokens),
-            cost=sum(costs) if costs else None,
+            cost=_cost(tokens),
             resume=None,
         )
 
@@ -312,6 +312,12 @@ class OverviewBuilder:
     def pull_requests(self) -> tuple[MadePullRequest, ...]:
         """The pull requests, each at its first place."""
         return tuple(self._pull_requests.values())
+
+
+def _cost(tokens: Sequence[Tokens]) -> float | None:
+    """The sum of the known costs."""
+    costs = [one.cost for one in tokens if one.cost is not None]
+    return sum(costs) if costs else None
 
 
 def _is_read(view: ToolView) -> bool:

@@ -14,6 +14,7 @@ import type { Place } from "../find/matches";
 import { useFind } from "../find/useFind";
 import { useMarks } from "../find/useMarks";
 
+import type { TurnNode } from "../outline/model";
 import { useOutlinePane } from "../outline/useOutlinePane";
 import { Summary } from "../session/Summary";
 
@@ -53,6 +54,9 @@ import { TAIL_LENGTH, useTail } from "./useTail";
 import { useThreadUpdates } from "./useThreadUpdates";
 import { useTurns } from "./useTurns";
 
+const WaterfallDialog = lazy(() =>
+  import("../outline/WaterfallDialog").then((it) => ({ default: it.WaterfallDialog })),
+);
 const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
 
 interface Props {
@@ -78,6 +82,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
   const [editing, setEditing] = useState<string | null>(null);
   const [folds, setFolds] = useState<{ readonly open: boolean } | null>(null);
   const [filter, setFilter] = useState<Filter>(() => new Set());
+  const [timeline, setTimeline] = useState<TurnNode | null>(null);
   const list = useRef<ListControl>(null);
   const composer = useRef<ComposerControl>(null);
 
@@ -266,6 +271,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
               position={position}
               folder={thread?.project}
               onShow={(messageId, part) => showPlace({ messageId, part })}
+              onTimeline={setTimeline}
             />
           )}
         </div>
@@ -277,6 +283,17 @@ export function Conversation({ threadId, message, part, query }: Props) {
             parentId={cache.parentOf(raw)}
             onClose={() => setRaw(null)}
           />
+        )}
+        {timeline && (
+          <Suspense>
+            <WaterfallDialog
+              turn={timeline.turn}
+              calls={timeline.calls}
+              folder={thread?.project}
+              onShow={(messageId, part) => showPlace({ messageId, part })}
+              onClose={() => setTimeline(null)}
+            />
+          </Suspense>
         )}
         {panel === "usage" && outline && <Usage usage={outline.usage} onClose={() => setPanel(null)} />}
         {panel === "share" && (

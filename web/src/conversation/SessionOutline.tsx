@@ -1,3 +1,4 @@
+import type { TurnNode } from "../outline/model";
 import { OutlinePanel } from "../outline/OutlinePanel";
 import type { OutlinePane } from "../outline/useOutlinePane";
 import { type Position, useCurrentMessage } from "./usePosition";
@@ -9,6 +10,7 @@ interface Props {
   readonly position: Position;
   readonly folder?: string;
   readonly onShow: (messageId: string, part: string | null) => void;
+  readonly onTimeline: (node: TurnNode) => void;
 }
 
 /** The outline of the session, at the message that is at the top of the list. */

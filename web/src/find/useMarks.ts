@@ -2,13 +2,16 @@
 import { type RefObject, useEffect, useRef } from "react";
 import { anchorOf } from "../parts/anchors";
 import { type FoundPart, type Occurrence, patternOf } from "./matches";
+import { expandAround, seek } from "./seek";
 import { textRanges } from "./textRanges";
 
 /** The names of the highlights in the style sheet. */
 const ALL = "find";
 const CURRENT = "find-current";
-/** After a jump, cards open and outputs load for so many milliseconds; the occurrence stays in view. */
+/** After a jump, cards open and outputs load. The occurrence stays in view for so many milliseconds after it moved. */
 const SETTLE_MS = 1500;
+/** A jump lasts no longer. */
+const MAX_MS = 10_000;
 const RETRY_MS = 60;
 /** The distance of the current occurrence from the edges of the list, at least. */
 const MARGIN = 56;
@@ -29,14 +32,17 @@ export function useMarks({ frame, parts, current, fallback }: Options): void {
     const element = frame.current;
     if (!element || !parts.length || !("highlights" in CSS)) return;
     const painter = new Painter(element, parts, current, fallback);
-    let until = current === shown.current ? 0 : Date.now() + SETTLE_MS;
+    const isJump = current !== null && current !== shown.current;
+    let until = isJump ? Date.now() + SETTLE_MS : 0;
+    const latest = Date.now() + MAX_MS;
     shown.current = current;
     let timer = 0;
     const paint = () => {
       clearTimeout(timer);
-      const range = painter.paint();
-      if (Date.now() >= until) return;
-      if (range) reveal(range, element);
+      const isJumping = Date.now() < until;
+      const range = painter.paint(isJumping);
+      if (!isJumping) return;
+      if (!range || reveal(range, element)) until = Math.min(Date.now() + SETTLE_MS, latest);
       timer = window.setTimeout(paint, RETRY_MS);
     };
     // Rows are rendered as the list scrolls, and text as cards are opened.
@@ -67,6 +73,7 @@ export function useMarks({ frame, parts, current, fallback }: Options): void {
 class Painter {
   private readonly byMessage = new Map<string, FoundPart[]>();
   private readonly patterns = new Map<FoundPart, RegExp | null>();
+  private last: Range | null = null;
 
   constructor(
     private readonly frame: HTMLElement,
@@ -81,8 +88,8 @@ class Painter {
     }
   }
 
-  /** Marks all occurrences that are rendered. Returns the current one. */
-  paint(): Range | null {
+  /** Marks all occurrences that are rendered. Returns the current one, which is sought during a jump. */
+  paint(isJumping: boolean): Range | null {
     const all: Range[] = [];
     let current: Range | null = null;
     for (const row of this.frame.querySelectorAll<HTMLElement>("[data-message], [data-slice]"))
@@ -91,7 +98,9 @@ class Painter {
         const pattern = this.patternOf(found);
         const ranges = element && pattern ? textRanges(element, pattern) : [];
         for (const range of ranges) all.push(range);
-        if (found === this.current?.found) current = nth(ranges, this.current);
+        if (found !== this.current?.found || !element || !pattern) continue;
+        if (isJumping) this.last = seek(element, pattern, ranges, this.current.number);
+        current = ranges.find((range) => isSame(range, this.last)) ?? null;
       }
     CSS.highlights.set(ALL, new Highlight(...all));
     const strong = new Highlight(...(current ? [current] : []));
@@ -110,23 +119,28 @@ class Painter {
   }
 }
 
-/** The range of an occurrence. Some text of a part may not be displayed: then it is the nearest one. */
-const nth = (ranges: readonly Range[], { number }: Occurrence): Range | null =>
-  ranges[Math.min(number, ranges.length - 1)] ?? null;
+const isSame = (range: Range, other: Range | null): boolean =>
+  other !== null && range.startContainer === other.startContainer && range.startOffset === other.startOffset;
 
-/** Scrolls the areas inside the message, then the list. */
-function reveal(range: Range, frame: HTMLElement): void {
+/** Expands and scrolls the areas inside the message, then the list. Returns whether anything moved. */
+function reveal(range: Range, frame: HTMLElement): boolean {
   const list = frame.querySelector("section");
-  if (!list) return;
+  const start = range.startContainer.parentElement;
+  if (!list || !start) return false;
+  if (expandAround(start, list)) return true;
+  let isMoved = false;
   const area = list.getBoundingClientRect();
-  for (let at = range.startContainer.parentElement; at && at !== list; at = at.parentElement) {
+  for (let at: HTMLElement | null = start; at && at !== list; at = at.parentElement) {
     if (at.scrollHeight <= at.clientHeight || !/auto|scroll/.test(getComputedStyle(at).overflowY)) continue;
     const inner = at.getBoundingClientRect();
     const word = range.getBoundingClientRect();
-    if (word.top < inner.top || word.bottom > inner.bottom)
-      at.scrollTop += word.top - inner.top - inner.height / 2;
+    if (word.top >= inner.top && word.bottom <= inner.bottom) continue;
+    at.scrollTop += word.top - inner.top - inner.height / 2;
+    isMoved = true;
   }
   const word = range.getBoundingClientRect();
-  if (word.top < area.top + MARGIN || word.bottom > area.bottom - MARGIN)
-    list.scrollTop += word.top - area.top - area.height / 3;
+  if (word.top >= area.top + MARGIN && word.bottom <= area.bottom - MARGIN) return isMoved;
+  const before = list.scrollTop;
+  list.scrollTop += word.top - area.top - area.height / 3;
+  return isMoved || Math.abs(list.scrollTop - before) > 1; // at the ends it may stay
 }

@@ -14,6 +14,8 @@ interface Props {
   /** The folder of the project: paths are displayed relative to it. */
   readonly folder?: string;
   readonly onShow: (messageId: string, part: string | null) => void;
+  /** Opens the timeline of a turn. */
+  readonly onTimeline?: (node: TurnNode) => void;
   readonly onClose?: () => void;
 }
 
@@ -29,7 +31,7 @@ const FILTERS: readonly { readonly value: Filter; readonly label: string }[] = [
 const FEW_TURNS = 3;
 
 /** The turns of a session and what happened in them, each with a link to its place. */
-export function Outline({ nodes, currentRow, folder, onShow, onClose }: Props) {
+export function Outline({ nodes, currentRow, folder, onShow, onTimeline, onClose }: Props) {
   const [filter, setFilter] = useState<Filter>("all");
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [allOpen, setAllOpen] = useState<boolean | null>(null);
@@ -92,6 +94,7 @@ export function Outline({ nodes, currentRow, folder, onShow, onClose }: Props) {
           folder={folder}
           onShow={onShow}
           onToggle={toggle}
+          onTimeline={onTimeline}
         />
       ) : (
         <p className={styles.empty}>No questions yet</p>

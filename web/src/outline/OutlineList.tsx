@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { EntryLine, TurnLine } from "./lines";
-import { currentIndex, type Item } from "./model";
+import { currentIndex, type Item, type TurnNode } from "./model";
 import styles from "./Outline.module.css";
 
 interface Props {
@@ -12,13 +12,14 @@ interface Props {
   readonly folder?: string;
   readonly onShow: (messageId: string, part: string | null) => void;
   readonly onToggle: (messageId: string) => void;
+  readonly onTimeline?: (node: TurnNode) => void;
 }
 
 const TURN_HEIGHT = 62;
 const ENTRY_HEIGHT = 28;
 
 /** A virtual tree of turns. One line is in the tab order; the arrow keys move through the others. */
-export function OutlineList({ items, total, currentRow, folder, onShow, onToggle }: Props) {
+export function OutlineList({ items, total, currentRow, folder, onShow, onToggle, onTimeline }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string | null>(null);
   const isFocusWanted = useRef(false);
@@ -133,6 +134,7 @@ export function OutlineList({ items, total, currentRow, folder, onShow, onToggle
                   isOpen={item.isOpen}
                   total={total}
                   onToggle={() => toggle(item)}
+                  onTimeline={onTimeline && (() => onTimeline(item.node))}
                 />
               ) : (
                 <EntryLine {...line} entry={item.entry} folder={folder} />

@@ -13,12 +13,14 @@ interface Props {
   readonly currentRow: number;
   readonly folder?: string;
   readonly onShow: (messageId: string, part: string | null) => void;
+  /** Opens the timeline of a turn. */
+  readonly onTimeline?: (node: TurnNode) => void;
 }
 
 const TOGGLE = "[data-outline-toggle]";
 
 /** The outline beside the messages. On a narrow screen it is over them, and closes when it is left. */
-export function OutlinePanel({ pane, nodes, currentRow, folder, onShow }: Props) {
+export function OutlinePanel({ pane, nodes, currentRow, folder, onShow, onTimeline }: Props) {
   const { isDocked, close } = pane;
   const panel = useRef<HTMLElement>(null);
   const leave = () => {
@@ -55,6 +57,7 @@ export function OutlinePanel({ pane, nodes, currentRow, folder, onShow }: Props)
           if (!isDocked) close();
           onShow(messageId, part);
         }}
+        onTimeline={onTimeline}
         onClose={leave}
       />
     </section>

@@ -1,5 +1,14 @@
-import { Bot, ChevronRight, CircleX, FileDiff, GitCommitHorizontal, type LucideIcon } from "lucide-react";
+import {
+  Bot,
+  ChartNoAxesGantt,
+  ChevronRight,
+  CircleX,
+  FileDiff,
+  GitCommitHorizontal,
+  type LucideIcon,
+} from "lucide-react";
 import type { KeyboardEventHandler, ReactNode } from "react";
+import { IconButton } from "../ui/Button";
 import { clock, count, duration, moment, money, plural } from "../ui/format";
 import { relativePath, splitPath } from "../ui/paths";
 import { visible } from "../ui/sanitize";
@@ -21,10 +30,11 @@ interface TurnProps extends LineProps {
   readonly isOpen: boolean | null;
   readonly total: number;
   readonly onToggle: () => void;
+  readonly onTimeline?: () => void;
 }
 
 /** A turn: its question, when it was, and what it took. */
-export function TurnLine({ node, isOpen, total, onToggle, ...line }: TurnProps) {
+export function TurnLine({ node, isOpen, total, onToggle, onTimeline, ...line }: TurnProps) {
   const { turn, number } = node;
   const facts = [
     turn.startedAt && clock(turn.startedAt),
@@ -64,6 +74,19 @@ export function TurnLine({ node, isOpen, total, onToggle, ...line }: TurnProps) 
           )}
         </span>
       </span>
+      {onTimeline && (
+        <IconButton
+          label="Timeline of the turn"
+          className={styles.timeline}
+          tabIndex={line.isActive ? 0 : -1}
+          onClick={(event) => {
+            event.stopPropagation();
+            onTimeline();
+          }}
+        >
+          <ChartNoAxesGantt size={15} />
+        </IconButton>
+      )}
     </Line>
   );
 }

@@ -74,7 +74,11 @@ export function SearchResults({ text, query, onClear }: Props) {
             <ul className={styles.list}>
               {hits.map((hit) => (
                 <li key={hit.messageId}>
-                  <a href={toThread(hit.threadId, hit.messageId)} className={styles.hit} data-found>
+                  <a
+                    href={toThread(hit.threadId, hit.messageId, hit.part, searchText)}
+                    className={styles.hit}
+                    data-found
+                  >
                     <span className={styles.meta}>
                       {[hit.role, hit.createdAt && ago(hit.createdAt)].filter(Boolean).join(" · ")}
                     </span>

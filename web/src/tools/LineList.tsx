@@ -1,6 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import { plural } from "../ui/format";
+import { onReveal, PARTIAL, type Revealed, type Wanted } from "../ui/reveal";
 import { ShowAll } from "../ui/ShowAll";
 import type { Span } from "./ansi";
 import styles from "./LineList.module.css";
@@ -17,6 +18,8 @@ interface Props {
   readonly tone?: "bad";
   /** There are no more lines to load. */
   readonly isComplete?: boolean;
+  /** Loads more lines. */
+  readonly onMore?: () => void;
 }
 
 /** Lines of text; any number of them. */
@@ -25,29 +28,82 @@ export function LineList(props: Props) {
   const isVirtual = lines.length > VIRTUAL_FROM;
   // State instead of a ref: effects of the children run before the ref is set.
   const [box, setBox] = useState<HTMLDivElement | null>(null);
+  const [sought, setSought] = useState<Found | null>(null);
+  const root = useRef<HTMLDivElement>(null);
+  const reveal = (wanted: Wanted): Revealed => {
+    const found = findIn(lines, wanted);
+    if (typeof found === "number") {
+      if (isComplete) return { type: "missing", total: found };
+      props.onMore?.();
+      return { type: "loading" };
+    }
+    if (found.line !== sought?.line || found.at !== sought.at) setSought(found);
+    return { type: "shown", virtual: isVirtual };
+  };
+  const latest = useRef(reveal);
+  latest.current = reveal;
+  useEffect(() => {
+    if (!root.current) return;
+    return onReveal(root.current, (wanted) => {
+      wanted.result = latest.current(wanted);
+    });
+  }, []);
   return (
-    <ShowAll
-      label={label}
-      what={isComplete ? plural(lines.length, "line") : undefined}
-      scroller={isVirtual ? setBox : undefined}
-      className={tone === "bad" ? `${styles.box} ${styles.bad}` : styles.box}
-    >
-      {isVirtual ? (
-        <VirtualLines {...props} box={box} />
-      ) : (
-        lines.map((line, at) => <Line key={at} line={line} first={props.numbered} />)
-      )}
-    </ShowAll>
+    <div ref={root} className={styles.lines} {...{ [PARTIAL]: "" }}>
+      <ShowAll
+        label={label}
+        what={isComplete ? plural(lines.length, "line") : undefined}
+        scroller={isVirtual ? setBox : undefined}
+        className={tone === "bad" ? `${styles.box} ${styles.bad}` : styles.box}
+      >
+        {isVirtual ? (
+          <VirtualLines {...props} box={box} sought={sought} />
+        ) : (
+          lines.map((line, at) => <Line key={at} line={line} first={props.numbered} />)
+        )}
+      </ShowAll>
+    </div>
   );
 }
 
-function VirtualLines({ lines, numbered, box }: Props & { box: HTMLDivElement | null }) {
+/** An occurrence: the index of its line, and its number in the line. */
+interface Found {
+  readonly line: number;
+  readonly at: number;
+}
+
+/** The occurrence with a number; if there are fewer, how many there are. */
+function findIn(lines: readonly TextLine[], { pattern, number }: Wanted): Found | number {
+  let count = 0;
+  for (const [line, { spans }] of lines.entries()) {
+    const inLine = [
+      ...spans
+        .map(({ text }) => text)
+        .join("")
+        .matchAll(pattern),
+    ].length;
+    if (number < count + inLine) return { line, at: number - count };
+    count += inLine;
+  }
+  return count;
+}
+
+interface VirtualProps extends Props {
+  readonly box: HTMLDivElement | null;
+  /** The occurrence that is scrolled to. */
+  readonly sought: Found | null;
+}
+
+function VirtualLines({ lines, numbered, box, sought }: VirtualProps) {
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => box,
     estimateSize: () => 19,
     overscan: 20,
   });
+  useEffect(() => {
+    if (sought && box) rows.scrollToIndex(sought.line, { align: "center" });
+  }, [rows, box, sought]);
   return (
     <div className={styles.sizer} style={{ height: rows.getTotalSize() }}>
       {rows.getVirtualItems().map((row) => {
@@ -58,6 +114,7 @@ function VirtualLines({ lines, numbered, box }: Props & { box: HTMLDivElement | 
               key={row.key}
               ref={rows.measureElement}
               data-index={row.index}
+              data-sought={row.index === sought?.line ? sought.at : undefined}
               className={styles.placed}
               style={{ transform: `translateY(${row.start}px)` }}
             >

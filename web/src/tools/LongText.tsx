@@ -31,6 +31,7 @@ export function LongText({ text, label, colours = false, numbered, tone }: Appea
         numbered={numbered}
         tone={tone}
         isComplete={text.length <= limit}
+        onMore={() => setLimit(limit + NEXT_BYTES)}
       />
       {text.length > limit && (
         <p className={styles.more}>
@@ -60,7 +61,14 @@ export function BlobText({
   const isWhole = loaded >= size;
   return (
     <div className={styles.long}>
-      <LineList lines={lines} label={label} numbered={numbered} tone={tone} isComplete={isWhole} />
+      <LineList
+        lines={lines}
+        label={label}
+        numbered={numbered}
+        tone={tone}
+        isComplete={isWhole}
+        onMore={() => void more().catch(toastError)}
+      />
       <p className={styles.more}>
         <span>{isWhole ? bytes(size) : `${bytes(loaded)} of ${bytes(size)}`}</span>
         {!isWhole && (

@@ -73,4 +73,4 @@ const ICONS: Readonly<Record<Kind, LucideIcon>> = {
   other: Wrench,
 };
 
-export const iconOf = (view: ToolView): LucideIcon => ICONS[view.kind] ?? Wrench;
+export const iconOf = ({ kind }: { readonly kind: string }): LucideIcon => ICONS[kind as Kind] ?? Wrench;

@@ -3,6 +3,7 @@ import {
   type ReactNode,
   type RefObject,
   useCallback,
+  useEffect,
   useLayoutEffect,
   useRef,
   useState,
@@ -52,6 +53,13 @@ export function ShowAll({ label, what, size = "medium", className, scroller, chi
     hold((isOpen ? button : outer).current);
     setOpen(!isOpen);
   };
+  // The find bar goes to a word that is cut off.
+  useEffect(() => {
+    const element = outer.current;
+    const expand = () => setOpen(true);
+    element?.addEventListener("beforematch", expand);
+    return () => element?.removeEventListener("beforematch", expand);
+  }, [setOpen]);
   const onFocus = ({ target }: FocusEvent) => {
     const end = outer.current?.getBoundingClientRect().bottom ?? 0;
     if (isCut && target !== outer.current && target.getBoundingClientRect().top > end) toggle();

@@ -14,6 +14,7 @@ export const callAt = (messageId: string, part: string, more: Partial<OverviewCa
   removed: 0,
   inputTokens: null,
   outputTokens: null,
+  cost: null,
   ...more,
 });
 
