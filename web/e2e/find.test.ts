@@ -35,6 +35,44 @@ const MESSAGES = [
   })),
 ];
 
+const outputOf = (lines: number, at: number) =>
+  Array.from({ length: lines }, (_, line) => (line === at ? "the beacon is here" : `line ${line}`)).join(
+    "\n",
+  );
+
+/** A session in which the word is in text that is cut, that renders only its visible lines, or that is a blob. */
+const HIDDEN = [
+  {
+    id: "h0",
+    role: "user",
+    content: [{ type: "text", text: `${"Look around.\n\n".repeat(80)}Where is the beacon?` }],
+  },
+  { id: "h1", role: "assistant", content: [call("d1", "cat short", outputOf(120, 110))] },
+  { id: "h2", role: "assistant", content: [call("d2", "cat lines", outputOf(900, 700))] },
+  { id: "h3", role: "assistant", content: [call("d3", "cat long", outputOf(20_000, 15_000))] },
+  {
+    id: "h4",
+    role: "assistant",
+    content: [
+      {
+        ...call("d4", "", "Found."),
+        name: "Task",
+        input: { description: "Look", prompt: "Look for it." },
+        children: [
+          {
+            id: "s1",
+            role: "assistant",
+            content: [
+              { type: "reasoning", text: `${"Perhaps here.\n\n".repeat(60)}The beacon, of course.` },
+              call("d5", "cat inner", outputOf(120, 100)),
+            ],
+          },
+        ],
+      },
+    ],
+  },
+];
+
 const field = (page: Page) => page.getByRole("textbox", { name: "Find in this session" });
 const status = (page: Page) => page.getByRole("search").getByRole("status");
 const row = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
@@ -62,7 +100,10 @@ describe("finding words in a session", () => {
   let site: Site;
   beforeAll(async () => {
     site = await serve();
-    await site.seed([{ thread: { id: "t", title: "At the tower" }, messages: MESSAGES }]);
+    await site.seed([
+      { thread: { id: "t", title: "At the tower" }, messages: MESSAGES },
+      { thread: { id: "hidden", title: "Far away" }, messages: HIDDEN },
+    ]);
   });
   afterEach(async () => {
     await site.closePages();
@@ -128,5 +169,39 @@ describe("finding words in a session", () => {
       location.hash = "#/t/t?m=q1&p=0&q=where";
     });
     expect(await current(page, "1 of 1")).toEqual(["Where", "q1/0"]);
+  });
+
+  it.each([
+    ["a prompt that is cut", "h0", "0"],
+    ["an output that is cut", "h1", "0"],
+    ["an output with many lines", "h2", "0"],
+    ["an output that is loaded in pieces", "h3", "0"],
+    ["the reasoning of a sub-agent", "h4", "0.children.0.0"],
+    ["an output of a sub-agent", "h4", "0.children.0.1"],
+  ])("shows a word in %s", async (_, message, part) => {
+    const page = await site.open(`#/t/hidden?m=${message}&p=${part}&q=beacon`);
+    await status(page).getByText(/of 6/).waitFor();
+    await expect
+      .poll(() => marked(page, "find-current"), { timeout: 8000 })
+      .toEqual([{ text: "beacon", part: `${message}/${part}`, seen: true }]);
+    const isClipped = () =>
+      page.evaluate(() => {
+        const range = [...(CSS.highlights.get("find-current") ?? [])][0] as Range;
+        const { left, top, height } = range.getBoundingClientRect();
+        const found = document.elementFromPoint(left + 2, top + height / 2);
+        return !found?.contains(range.startContainer) && !range.startContainer.parentElement?.contains(found);
+      });
+    await expect.poll(isClipped).toBe(false);
+  });
+
+  it("is where a search result leads to", async () => {
+    const page = await site.open("#/sessions");
+    await page.getByRole("searchbox").fill("getLantern");
+    const results = page.getByRole("region", { name: "Search results" });
+    await results.getByRole("link").filter({ hasText: "upstairs" }).click();
+    expect(await current(page, "1 of 1")).toEqual(["getLantern", "a2/2"]);
+    await page.getByRole("searchbox").fill("tower");
+    await results.getByRole("link").filter({ hasText: "At the" }).click();
+    await expect.poll(() => page.url()).toMatch(/#\/t\/t$/);
   });
 });
