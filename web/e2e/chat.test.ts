@@ -128,6 +128,57 @@ describe("a chat", () => {
     await idle(page);
   });
 
+  it("returns the focus when a menu, a dialog or the raw events are closed", async () => {
+    const page = await ask(site, "What is the weather?");
+    await answers(page).getByText("In Vardø the sky is clear").waitFor();
+    await idle(page);
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+    const more = page.getByRole("button", { name: "More", exact: true }).first();
+    await more.click();
+    await page.getByRole("menu").waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toBe("More");
+    await answers(page).hover();
+    const raw = answers(page).getByRole("button", { name: "Show raw events" });
+    await raw.click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await focused()).toBe("Show raw events");
+  });
+
+  it("has no animations with reduced motion while it responds", async () => {
+    const page = await site.open("#/new");
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await write(page, "a long story");
+    await answers(page).getByText("On day 2 ").waitFor();
+    const endless = await page.evaluate(() =>
+      document
+        .getAnimations()
+        .filter((one) => one.playState === "running" && one.effect?.getComputedTiming().iterations !== 1)
+        .map((one) => (one as CSSAnimation).animationName),
+    );
+    expect(endless).toEqual([]);
+    await page.keyboard.press("Escape");
+    await idle(page);
+  });
+
+  it("is not changed or deleted by any letter", async () => {
+    const page = await ask(site, "What is the weather?");
+    await answers(page).getByText("In Vardø the sky is clear").waitFor();
+    await idle(page);
+    const changes: string[] = [];
+    page.on("request", (request) => request.method() === "GET" || changes.push(request.url()));
+    for (const letter of "abdefhijklmnopqrstuvwxyz") {
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      await page.keyboard.press(letter);
+      await page.keyboard.press(letter.toUpperCase());
+      await page.keyboard.press("Escape");
+    }
+    expect(changes.filter((url) => /threads\/[^/]+$|api\/(?:chat|runs)/.test(url))).toEqual([]);
+    await answers(page).getByText("In Vardø the sky is clear").waitFor();
+  });
+
   it("starts with an agent and a message, and streams the response", async () => {
     const page = await ask(site, "What is the weather?");
     await page.getByText("Responding …").waitFor();

@@ -74,8 +74,12 @@ const FOR_THE_MODEL = [
     { task_id: "b1" },
     "<status>completed</status>\n<exit_code>0</exit_code>\n<output>\nbaked\n1\n</output>",
   ),
-  call("oven__heat", { degrees: 220 }, { type: "json", value: { hot: true } }),
+  call("oven__heat", {}, 'Wall time: 1.4 seconds\nOutput:\n{"hot":true}'),
 ];
+
+const SUMMARY =
+  "Heated in `oven.py:44`, see [`the oven`](./oven.py#L40) and `the_name_of_the_file.tsx`, not in `fridge.py:3`. " +
+  "It is `0a1b2c3d`.";
 
 const card = (page: Page, name: RegExp): Locator => page.getByRole("group", { name }).first();
 
@@ -110,8 +114,17 @@ describe("tool calls", () => {
     ]);
     await site.seed([
       {
-        thread: { id: "work", title: "Work", project: "/work/bakery" },
-        messages: [userMessage("w", "Heat it."), assistantMessage("work-1", ...WORK)],
+        thread: {
+          id: "work",
+          title: "Work",
+          project: "/work/bakery",
+          metadata: { gitRepository: "git@github.com:bakery/oven.git" },
+        },
+        messages: [
+          userMessage("w", "Heat it."),
+          assistantMessage("work-1", ...WORK),
+          assistantMessage("work-2", { type: "text", text: SUMMARY }),
+        ],
       },
     ]);
     await site.seed([
@@ -238,8 +251,27 @@ describe("tool calls", () => {
     await output.getByRole("group", { name: "Output" }).getByText("baked").waitFor();
     const tree = (await opened(page, /^oven: heat/)).getByRole("tree", { name: "Output" });
     expect(await tree.getByRole("treeitem").allTextContents()).toEqual(["hot:true"]);
+    expect(await page.getByText("Input", { exact: true }).count()).toBe(1); // of TaskOutput
     const shown = await page.getByRole("region", { name: "Messages" }).innerText();
     expect(shown).not.toMatch(/<\/?\w+|agentId|member/);
+  });
+
+  it("and files and commits in texts are linked if they belong to the session", async () => {
+    const page = await site.open("#/t/work");
+    const text = page.locator('article[data-place="work-2"]');
+    const links = text.getByRole("paragraph").getByRole("link");
+    await expect.poll(() => links.count()).toBe(4);
+    expect(await links.evaluateAll((all) => all.map((one) => one.getAttribute("href")))).toEqual([
+      "vscode://file/work/bakery/oven.py:44:1",
+      "vscode://file/work/bakery/oven.py:40:1",
+      `vscode://file/work/bakery/${DEEP}:1:1`,
+      "https://github.com/bakery/oven/commit/0a1b2c3",
+    ]);
+    expect(await text.getByText("fridge.py:3").count()).toBe(1);
+    expect(await text.getByText(/oven\.py#L40/).count()).toBe(0); // the target is not shown beside the text
+    expect(await violations(page)).toEqual([]);
+    const made = card(page, /^Shell git commit/).getByRole("link", { name: /Heat the oven/ });
+    expect(await made.getAttribute("href")).toBe("https://github.com/bakery/oven/commit/0a1b2c3");
   });
 
   it("expand at a click anywhere in their line", async () => {

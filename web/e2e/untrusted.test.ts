@@ -237,13 +237,8 @@ describe("a malicious thread", () => {
 
   it("has no characters that turn the direction in any text, label or tooltip", async () => {
     const page = await site.open("#/t/hostile?m=calls");
-    for (const id of ["calls", "ide", "sources", "files"]) {
-      await page.goto(`${site.address}/#/t/hostile?m=${id}`);
-      const article = page.locator(`article[data-place="${id}"]`);
-      await article.waitFor();
-      await article.evaluate(expandAll);
-      await article.evaluate(expandAll); // what the first round has shown
-      const found = await page.evaluate(() => {
+    const turning = () =>
+      page.evaluate(() => {
         const turning = /[\u202a-\u202e\u2066-\u2069]/;
         const names = ["aria-label", "title", "alt", "placeholder", "aria-description"];
         return [
@@ -256,8 +251,25 @@ describe("a malicious thread", () => {
           ]),
         ].filter((text) => turning.test(text));
       });
-      expect(found).toEqual([]);
+    for (const id of ["calls", "ide", "sources", "files"]) {
+      await page.goto(`${site.address}/#/t/hostile?m=${id}`);
+      const article = page.locator(`article[data-place="${id}"]`);
+      await article.waitFor();
+      await article.evaluate(expandAll);
+      await article.evaluate(expandAll); // what the first round has shown
+      expect(await turning()).toEqual([]);
     }
+    await page.goto(`${site.address}/#/t/large`);
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Command palette" });
+    await palette.getByText("txt.exe").first().waitFor();
+    expect(await turning()).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.goto(`${site.address}/#/t/hostile`);
+    await page.getByRole("button", { name: "Share", exact: true }).click();
+    await page.getByRole("button", { name: /^Single messages and parts/ }).click();
+    await page.getByRole("checkbox", { name: /^Tool call: tool⟦/ }).waitFor();
+    expect(await turning()).toEqual([]);
   });
 
   it("shows hidden characters", async () => {

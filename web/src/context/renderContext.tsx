@@ -59,8 +59,6 @@ export interface RenderContext {
   readonly groupCalls?: boolean;
   /** The folder of the project: paths are displayed relative to it, and opened in it. */
   readonly folder?: string;
-  /** The web address of the repository. */
-  readonly repositoryUrl?: string;
   /** When a part started and ended, if known. */
   readonly timing: (place: PartPlace) => Timing | undefined;
   /** The bytes of `blob:sha256:…` from `first` to `last`, inclusive; without them, all bytes. */

@@ -20,11 +20,11 @@ import { Summary } from "../session/Summary";
 
 import { IconButton } from "../ui/Button";
 import { copyWithToast } from "../ui/clipboard";
-import { FoldAll } from "../ui/Fold";
 import { go, toThread } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { BranchNote } from "./BranchNote";
 import styles from "./Conversation.module.css";
+import { ConversationContext } from "./ConversationContext";
 import { MessageCache } from "./cache";
 import { EditMessage } from "./EditMessage";
 import type { Filter } from "./filter";
@@ -173,7 +173,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
 
   if (noThread) return <Failure error={noThread} retry={() => void refresh()} />;
   return (
-    <FoldAll.Provider value={folds}>
+    <ConversationContext folds={folds} overview={overview}>
       <div className={styles.conversation}>
         <Header
           thread={thread}
@@ -302,7 +302,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
           </Suspense>
         )}
       </div>
-    </FoldAll.Provider>
+    </ConversationContext>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Token, Tokens } from "marked";
 import type { ReactNode } from "react";
 import { visible } from "../ui/sanitize";
+import { CodeSpan } from "./CodeSpan";
 import { decodeEntities } from "./entities";
 import type { MathsToken, ReferenceToken } from "./grammar";
 import { Image } from "./Image";
@@ -31,7 +32,7 @@ function InlineToken({ token }: { token: Tokens.Generic }): ReactNode {
     case "del":
       return <del>{inner(token)}</del>;
     case "codespan":
-      return <code className={styles.span}>{visible(token.text)}</code>;
+      return <CodeSpan text={token.text} />;
     case "br":
       return <br />;
     case "link":

@@ -1,5 +1,9 @@
 import type { ReactNode } from "react";
+import { useRenderContext } from "../context/renderContext";
+import { fileAt, useSessionFacts } from "../context/sessionFacts";
+import { EditorLink } from "../ui/EditorLink";
 import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
+import { InLink } from "./CodeSpan";
 import { decodeEntities } from "./entities";
 import styles from "./Markdown.module.css";
 
@@ -9,9 +13,21 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A link to a web or mail address. Other links are displayed as text with their target. */
+/**
+ * A link to a web or mail address, or to a file of the session, which opens in the editor. Other links are displayed
+ * as text with their target.
+ */
 export function Link({ href, text, children }: Props) {
+  const { folder } = useRenderContext();
+  const facts = useSessionFacts();
   const safe = safeHref(href);
+  const file = safe === null ? fileAt(decoded(href), facts) : null;
+  if (file)
+    return (
+      <EditorLink path={file.path} line={file.line} folder={folder} className={styles.place}>
+        <InLink.Provider value={true}>{children}</InLink.Provider>
+      </EditorLink>
+    );
   if (safe === null) {
     const isPath = /^[\w./#~-]+$/.test(href) && !href.includes("..");
     return (
@@ -24,10 +40,18 @@ export function Link({ href, text, children }: Props) {
   const host = hiddenHost(safe, text);
   return (
     <a href={safe} title={visible(safe)} {...EXTERNAL_LINK}>
-      {children}
+      <InLink.Provider value={true}>{children}</InLink.Provider>
       {host && <span className={styles.host}> ({host})</span>}
     </a>
   );
+}
+
+function decoded(href: string): string {
+  try {
+    return decodeURIComponent(href);
+  } catch {
+    return href; // a percent sign in a name
+  }
 }
 
 const shortened = (href: string): string => (href.length > 80 ? `${href.slice(0, 80)}…` : href);

@@ -5,7 +5,7 @@ import type { Message, Part } from "../partita.gen";
 import { firstLine } from "../parts/toMarkdown";
 import { Button } from "../ui/Button";
 import { Fold } from "../ui/Fold";
-import { count } from "../ui/format";
+import { capitalized, count } from "../ui/format";
 import { Failure, Loading } from "../ui/States";
 import { visible } from "../ui/sanitize";
 import { EXCLUDED_KINDS, type Options } from "./options";
@@ -134,8 +134,7 @@ const ROLES: Readonly<Record<Message["role"], string>> = {
 /** `Tool call: Bash` */
 function labelOf(part: Part): string {
   const { text, name, title } = part as { text?: string; name?: string; title?: string };
-  const type = part.type.replaceAll("-", " ");
-  return [type.charAt(0).toUpperCase() + type.slice(1), text?.slice(0, 80) ?? name ?? title]
+  return [capitalized(part.type.replaceAll("-", " ")), text?.slice(0, 80) ?? name ?? title]
     .filter(Boolean)
     .join(": ");
 }

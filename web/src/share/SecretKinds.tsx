@@ -1,6 +1,7 @@
 import { useDeferredValue, useEffect, useState } from "react";
 import type { SharePreview } from "../api/share";
 import { Fold } from "../ui/Fold";
+import { capitalized } from "../ui/format";
 import type { Options } from "./options";
 import styles from "./ShareDialog.module.css";
 
@@ -24,7 +25,7 @@ export function SecretKinds({ options, kinds, onChange }: Props) {
         checked={wanted.includes(kind.name)}
         onChange={(event) => toggle(kind.name, event.target.checked)}
       />
-      {kind.what}
+      {capitalized(kind.what)}
     </label>
   );
   return (

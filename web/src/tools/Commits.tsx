@@ -1,20 +1,20 @@
 import { GitCommitHorizontal, GitPullRequest } from "lucide-react";
 import type { ReactNode } from "react";
-import { useRenderContext } from "../context/renderContext";
+import { commitUrlAt, useSessionFacts } from "../context/sessionFacts";
 import type { ToolView } from "../partita.gen";
 import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
 import styles from "./Commits.module.css";
 
 /** The commits and pull requests that a command made. */
 export function Commits({ view }: { view: ToolView | undefined }) {
-  const { repositoryUrl } = useRenderContext();
+  const facts = useSessionFacts();
   const { commits = [], pullRequests = [] } = view?.kind === "command" ? view : {};
   if (!commits.length && !pullRequests.length) return null;
   return (
     <ul className={styles.list} aria-label="Commits and pull requests">
       {commits.map(({ hash, subject }) => (
         <li key={hash}>
-          <Chip href={commitUrl(repositoryUrl, hash)} title={subject}>
+          <Chip href={safeHref(commitUrlAt(hash, facts) ?? "")} title={subject}>
             <GitCommitHorizontal size={14} aria-hidden />
             <code>{visible(hash.slice(0, 7))}</code>
             <span className={styles.subject}>{visible(subject)}</span>
@@ -32,10 +32,6 @@ export function Commits({ view }: { view: ToolView | undefined }) {
     </ul>
   );
 }
-
-/** The page of a commit; null if the repository is not on the web. */
-export const commitUrl = (repositoryUrl: string | undefined, hash: string): string | null =>
-  repositoryUrl ? safeHref(`${repositoryUrl.replace(/(?:\.git)?\/*$/, "")}/commit/${hash}`) : null;
 
 function Chip({ href, title, children }: { href: string | null; title: string; children: ReactNode }) {
   return href ? (

@@ -1,3 +1,4 @@
+import { capitalized } from "../ui/format";
 import { visible } from "../ui/sanitize";
 import styles from "./Fields.module.css";
 import { LongText } from "./LongText";
@@ -36,7 +37,4 @@ const Short = ({ name, text }: { name: string; text: string }) => (
 );
 
 /** `exit_code` → `Exit code` */
-function nameOf(name: string): string {
-  const words = name.replace(/[_-]+/g, " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
+const nameOf = (name: string): string => capitalized(name.replace(/[_-]+/g, " "));

@@ -12,9 +12,10 @@ import { Section } from "./Section";
 /** The input and output of any other tool. */
 export function GenericCall({ call }: Pick<BodyProps, "call">) {
   const input = inputOf(call.part);
+  const isEmpty = input === undefined || (isObject(input) && !Object.keys(input).length);
   return (
     <>
-      {input !== undefined && (
+      {!isEmpty && (
         <Section title="Input" aside={<CopyButton text={() => stringify(input, 2)} label="Copy input" />}>
           {typeof input === "string" && input ? (
             <LongText text={input} label="Input" />

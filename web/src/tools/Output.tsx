@@ -13,7 +13,7 @@ import { BlobText, LongText } from "./LongText";
 import { Media } from "./Media";
 import { OutputContext } from "./outputContext";
 import { Section } from "./Section";
-import { fieldsOf, withoutErrorTags } from "./tags";
+import { fieldsOf, withoutErrorTags, withoutWallTime } from "./tags";
 
 /** Shorter texts are parsed as JSON: MCP tools return JSON as text. */
 const MAX_JSON_LENGTH = 200_000;
@@ -41,7 +41,8 @@ function TextOrJson({ call, label = "Output", colours, numbered }: OutputProps) 
   const { value } = call.content;
   const tone = hasFailed(call) ? "bad" : undefined;
   const text = tone ? withoutErrorTags(call.content.text) : call.content.text;
-  const inside = /^\s*[[{]/.test(text) && text.length <= MAX_JSON_LENGTH ? parseJson(text) : undefined;
+  const body = withoutWallTime(text);
+  const inside = /^\s*[[{]/.test(body) && body.length <= MAX_JSON_LENGTH ? parseJson(body) : undefined;
   if (isObject(inside) || Array.isArray(inside)) return <JsonTree value={inside} label={label} />;
   const fields = numbered === undefined ? fieldsOf(text) : null;
   if (fields) return <Fields fields={fields} />;

@@ -48,3 +48,6 @@ export function resultOf(text: string): string {
 
 /** The answer of a web search, without the list of links in it, which is displayed as such. */
 export const withoutLinks = (text: string): string => text.replace(/^Links: \[.*\]$\n*/m, "");
+
+/** The output of a tool of an MCP server, without the lines that Codex puts before it. */
+export const withoutWallTime = (text: string): string => text.replace(/^Wall time: [^\n]*\nOutput:\n/, "");

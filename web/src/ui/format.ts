@@ -83,3 +83,6 @@ function daysBetween(from: Date, to: Date): number {
 /** "1 message", "3 messages" */
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
+
+/** "exit code" → "Exit code" */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
