@@ -18,7 +18,7 @@ export function CodeSpan({ text }: { text: string }) {
   const file = fileAt(text, facts);
   if (file)
     return (
-      <EditorLink path={file.path} line={file.line} folder={folder} className={styles.place}>
+      <EditorLink path={file.path} line={file.line} folder={folder} className={styles.place} isNamed>
         {code}
       </EditorLink>
     );

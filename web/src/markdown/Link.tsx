@@ -24,7 +24,7 @@ export function Link({ href, text, children }: Props) {
   const file = safe === null ? fileAt(decoded(href), facts) : null;
   if (file)
     return (
-      <EditorLink path={file.path} line={file.line} folder={folder} className={styles.place}>
+      <EditorLink path={file.path} line={file.line} folder={folder} className={styles.place} isNamed>
         <InLink.Provider value={true}>{children}</InLink.Provider>
       </EditorLink>
     );

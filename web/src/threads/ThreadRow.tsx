@@ -63,7 +63,12 @@ export function ThreadRow(props: Props) {
             <AgentMark agent={thread.agent} size={22} />
           </span>
           <span className={styles.body}>
-            <bdi className={hasName ? styles.name : styles.unnamed} data-lines={lines} data-name title={name}>
+            <bdi
+              className={hasName ? styles.name : styles.unnamed}
+              data-lines={lines}
+              data-name
+              title={visible(name)}
+            >
               {displayName(row)}
             </bdi>
             <RowFacts row={row} now={props.now} />

@@ -13,10 +13,12 @@ interface Props {
   /** What is linked; by default an icon. Without a link it is displayed unchanged. */
   readonly children?: ReactNode;
   readonly className?: string;
+  /** What is linked names the link, and is not repeated in what it does. */
+  readonly isNamed?: boolean;
 }
 
 /** A link that opens a file at a line in the editor of the user's choice. */
-export function EditorLink({ path, folder, line, children, className }: Props) {
+export function EditorLink({ path, folder, line, children, className, isNamed }: Props) {
   const [template] = usePreference("editor");
   const href = folder === undefined ? null : editorUrl(template, path, folder, line);
   if (href === null) return children ?? null;
@@ -27,7 +29,7 @@ export function EditorLink({ path, folder, line, children, className }: Props) {
       className={className ?? (children === undefined ? styles.icon : undefined)}
       href={href}
       title={label}
-      aria-label={label}
+      aria-label={isNamed ? undefined : label}
       {...web}
     >
       {children ?? <SquareArrowOutUpRight size={14} aria-hidden />}
