@@ -257,7 +257,7 @@ describe("tool calls", () => {
   });
 
   it("and files and commits in texts are linked if they belong to the session", async () => {
-    const page = await site.open("#/t/work");
+    const page = await site.open("#/t/work", EVERYTHING);
     const text = page.locator('article[data-place="work-2"]');
     const links = text.getByRole("paragraph").getByRole("link");
     await expect.poll(() => links.count()).toBe(4);
