@@ -238,7 +238,11 @@ async def test_a_facet_ignores_only_its_own_condition(harbour: Store) -> None:
     assert (by_time.threads, by_time.dates.older, counts(by_time.agents)) == (2, 1, {"keeper": 2})
     assert (await under(pinned=True)).pinned == 1
     by_tag = await under(tags=["a b"])
-    assert (by_tag.threads, counts(by_tag.tags), counts(by_tag.tools)) == (1, {"oil": 2, "a b": 1}, {"saw": 1})
+    assert (by_tag.threads, counts(by_tag.tags), counts(by_tag.tools)) == (
+        1,
+        {"oil": 2, "a b": 1},
+        {"saw": 1},
+    )
     by_run = await under(active=True)
     assert (by_run.threads, by_run.running, by_run.errors) == (0, 0, 0)
     await harbour.runs.open("month", id="r", status="running")

@@ -86,7 +86,7 @@ describe("the list of threads", () => {
     await hit.locator("mark", { hasText: "foghorn" }).waitFor(); // all of the text was searched
     expect(await hit.locator("mark").allTextContents()).toEqual(["brass", "foghorn"]);
     await hit.click();
-    await page.waitForURL(/#\/t\/fog\?m=fog-2$/);
+    await page.waitForURL(/#\/t\/fog\?m=fog-2&p=0&q=brass\+foghorn$/);
   });
 
   it("shows that there are no results, and clears the search", async () => {

@@ -195,6 +195,10 @@ CASES: Final[Mapping[str, tuple[Request, ...]]] = {
         Request({"format": "jsonl", "as": "ui", "messages": {"only": ["<message>"], "internal": True}}),
         Request({"format": "fixture"}, OF_ALICE),
     ),
+    "POST /api/share": (
+        Request({"format": "markdown", "ids": ["<thread>"]}),
+        Request({"format": "html", "ids": ["<thread>"]}, OF_ALICE),
+    ),
     "POST /api/threads/{thread_id}/share/preview": (
         Request({"format": "fixture"}),
         Request({"format": "jsonl"}, OF_ALICE),

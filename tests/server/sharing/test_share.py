@@ -347,6 +347,40 @@ async def test_invalid_requests_are_refused(
     assert (await share(client, status, **body)).json()["detail"]
 
 
+@pytest.mark.usefixtures("thread", "reader")
+@each_row("format", ["html", "markdown", "json", "jsonl"])
+async def test_several_threads_are_one_file(store: Store, client: httpx.AsyncClient, format: str) -> None:
+    await store.threads.create(id="t2", title="Lamps")
+    await store.messages.save([UserMessage(id="n1", content="Light it")], thread_id="t2")
+    response = await client.post("/api/share", json={"format": format, "ids": ["t2", "t1", "t2"]})
+    assert response.status_code == 200, response.text
+    suffix = {"markdown": "md"}.get(format, format)
+    assert response.headers["content-disposition"] == f'attachment; filename="2-sessions.{suffix}"'
+    assert "Light it" in response.text
+    assert "Deployed." in response.text
+    assert TOKEN not in response.text
+    if format == "html":
+        listed = embedded(response.text)["threads"]
+        assert [one["thread"]["id"] for one in listed] == ["t2", "t1"]
+
+
+@pytest.mark.usefixtures("thread")
+@each_row(
+    ("body", "status"),
+    [
+        ({"format": "markdown", "ids": ["nowhere"]}, 404),
+        ({"format": "markdown", "ids": []}, 400),
+        ({"format": "markdown"}, 400),
+        ({"format": "fixture", "ids": ["t1"]}, 400),
+        ({"format": "json", "as": "ui", "ids": ["t1"]}, 400),
+    ],
+)
+async def test_a_file_of_several_threads_is_refused(
+    client: httpx.AsyncClient, body: dict[str, Any], status: int
+) -> None:
+    assert (await client.post("/api/share", json=body)).status_code == status
+
+
 async def test_a_missing_thread_is_not_found(client: httpx.AsyncClient) -> None:
     assert (await client.post("/api/threads/nowhere/share", json={"format": "jsonl"})).status_code == 404
 

@@ -18,8 +18,17 @@ export interface Hit {
   readonly threadMatches: number;
 }
 
+/** A page of hits, with the totals of all pages. */
+export interface SearchPage extends Listing<Hit> {
+  readonly threads?: number;
+  /** The number of messages that match. */
+  readonly matches?: number;
+  /** Otherwise older messages match, too. */
+  readonly complete?: boolean;
+}
+
 /** Messages and titles that match a query in the grammar of the server. `perThread` groups them. */
-export const search = (q: string, query: Query, signal?: AbortSignal): Promise<Listing<Hit>> =>
+export const search = (q: string, query: Query, signal?: AbortSignal): Promise<SearchPage> =>
   getJson("api/search", { ...query, q }, signal);
 
 /** The occurrences of the words of a query in a part; without a part, the message as a whole. */

@@ -43,7 +43,7 @@ export interface SharePreview {
 
 const at = (threadId: string): string => `api/threads/${encodeURIComponent(threadId)}/share`;
 
-const post = (path: string, body: ShareRequest, signal?: AbortSignal): Promise<Response> =>
+const post = (path: string, body: object, signal?: AbortSignal): Promise<Response> =>
   send(path, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -59,11 +59,19 @@ export async function previewShare(
   return (await post(`${at(threadId)}/preview`, request, signal)).json() as Promise<SharePreview>;
 }
 
-export async function shareFile(
-  threadId: string,
-  request: ShareRequest,
-): Promise<{ name: string; data: Blob }> {
-  const response = await post(at(threadId), request);
+export interface SharedFile {
+  readonly name: string;
+  readonly data: Blob;
+}
+
+export const shareFile = async (threadId: string, request: ShareRequest): Promise<SharedFile> =>
+  fileOf(await post(at(threadId), request));
+
+/** Several threads as one file. */
+export const shareFiles = async (threadIds: readonly string[], request: ShareRequest): Promise<SharedFile> =>
+  fileOf(await post("api/share", { ...request, ids: threadIds }));
+
+async function fileOf(response: Response): Promise<SharedFile> {
   const disposition = response.headers.get("content-disposition") ?? "";
   const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? "conversation";
   return { name, data: await response.blob() };

@@ -78,6 +78,12 @@ export const renameThread = (id: string, title: string): Promise<Thread> =>
 export const pinThread = (id: string, pinned: boolean): Promise<Thread> =>
   sendJson("PATCH", at(id), { metadata: { pinned: pinned || null } });
 
+export const setTags = (id: string, tags: readonly string[]): Promise<Thread> =>
+  sendJson("PATCH", at(id), { metadata: { tags: tags.length ? tags : null } });
+
+export const setNote = (id: string, note: string | null): Promise<Thread> =>
+  sendJson("PATCH", at(id), { metadata: { note } });
+
 export const copyThread = (id: string): Promise<Thread> => sendJson("POST", `${at(id)}/clone`, {});
 
 /** Copies a thread up to a message. */

@@ -6,7 +6,13 @@ import { Dialog } from "../ui/Dialog";
 import { Highlighted } from "../ui/Highlighted";
 import { Keys } from "../ui/Keys";
 import { visible } from "../ui/sanitize";
-import { commandEntries, type PaletteEntry, searchEntry, settingEntries } from "./entries";
+import {
+  commandEntries,
+  type PaletteEntry,
+  savedSearchEntries,
+  searchEntry,
+  settingEntries,
+} from "./entries";
 import styles from "./Palette.module.css";
 import { type Group, LIMITS, type Ranked, rank } from "./ranking";
 import { useSessionEntries } from "./useSessionEntries";
@@ -27,7 +33,7 @@ export function Palette({ onClose }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   // Those of the view that has the focus now, before the palette takes it.
-  const [commands] = useState(() => [...commandEntries(), ...settingEntries()]);
+  const [commands] = useState(() => [...savedSearchEntries(), ...commandEntries(), ...settingEntries()]);
   const { recent, found } = useSessionEntries(text);
   const groups = useMemo(() => {
     const ranked = rank(text, [...recent, ...commands]);

@@ -1,5 +1,5 @@
 /** The entries of the command palette. */
-import { ChevronRight, Search, SlidersHorizontal } from "lucide-react";
+import { Bookmark, ChevronRight, Search, SlidersHorizontal } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ThreadSummary } from "../api/threads";
 import { AgentMark, agentName } from "../ui/AgentMark";
@@ -7,7 +7,8 @@ import { activeCommands, GROUPS } from "../ui/commands";
 import { ago } from "../ui/format";
 import { preferences, SETTINGS, setSetting } from "../ui/preferences";
 import { go, href, toThread } from "../ui/routing";
-import { searchSessions } from "../ui/sessionSearch";
+import { savedSearches } from "../ui/savedSearches";
+import { openSearch, searchSessions } from "../ui/sessionSearch";
 import type { Entry } from "./ranking";
 
 export interface PaletteEntry extends Entry {
@@ -76,6 +77,18 @@ export function sessionEntry(row: ThreadSummary, now: number): PaletteEntry {
     run: () => go(to),
   };
 }
+
+export const savedSearchEntries = (): readonly PaletteEntry[] =>
+  savedSearches().map((saved) => ({
+    id: `saved-${saved.name}`,
+    section: "Searches" as const,
+    name: saved.name,
+    also: "saved search",
+    detail: saved.text,
+    icon: <Bookmark size={15} />,
+    href: `${href(["sessions"])}${saved.filters && `?${saved.filters}`}`,
+    run: () => openSearch(saved),
+  }));
 
 /** The search for a text in all sessions. */
 export const searchEntry = (text: string): PaletteEntry => ({

@@ -1,7 +1,7 @@
 /** The entries of the command palette, ranked by what the user types. */
 import { type Match, match } from "./match";
 
-export type Section = "Sessions" | "Commands" | "Settings" | "Search";
+export type Section = "Sessions" | "Searches" | "Commands" | "Settings" | "Search";
 
 export interface Entry {
   /** Unique among all entries. */
@@ -25,7 +25,13 @@ export interface Group<T extends Entry> {
 }
 
 /** How many entries of a section are shown. */
-export const LIMITS: Readonly<Record<Section, number>> = { Sessions: 8, Commands: 8, Settings: 6, Search: 1 };
+export const LIMITS: Readonly<Record<Section, number>> = {
+  Sessions: 8,
+  Searches: 4,
+  Commands: 8,
+  Settings: 6,
+  Search: 1,
+};
 /** How many sessions are shown while nothing is typed. */
 const RECENT = 6;
 const WEEK = 7 * 24 * 3600 * 1000;

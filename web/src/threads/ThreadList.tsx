@@ -3,9 +3,11 @@ import type { ThreadSummary } from "../api/threads";
 import { useCommands } from "../ui/commands";
 import { Menu } from "../ui/Menu";
 import { useNow } from "../ui/useNow";
+import { NoteDialog } from "./NoteDialog";
 import { nameOf } from "./rows";
 import { SelectionBar } from "./SelectionBar";
 import type { Sort } from "./sorts";
+import { TagsDialog } from "./TagsDialog";
 import styles from "./ThreadList.module.css";
 import { ThreadRow } from "./ThreadRow";
 import { type ListActions, rowMenu, useRowActions } from "./useRowActions";
@@ -38,6 +40,8 @@ export function ThreadList(props: Props) {
   const [active, setActive] = useState<string | null>(null);
   const [renaming, setRenaming] = useState<string | null>(null);
   const [menu, setMenu] = useState<{ readonly id: string; readonly anchor: HTMLElement } | null>(null);
+  const [tagged, setTagged] = useState<readonly ThreadSummary[] | null>(null);
+  const [noted, setNoted] = useState<ThreadSummary | null>(null);
   const [isInside, setInside] = useState(false);
   const now = useNow();
   const focused = isInside ? active : null;
@@ -206,6 +210,7 @@ export function ThreadList(props: Props) {
       {selection.rows.length > 0 && (
         <SelectionBar
           rows={selection.rows}
+          onTag={() => setTagged(selection.rows)}
           onPin={() => actions.pin(selection.rows)}
           onDelete={() => remove(selection.rows)}
           onClear={() => {
@@ -221,9 +226,29 @@ export function ThreadList(props: Props) {
           onClose={() => setMenu(null)}
           items={rowMenu(opened, actions, {
             onRename: () => setRenaming(menu.id),
+            onTag: () => setTagged([opened]),
+            onNote: () => setNoted(opened),
             onSelect: () => selection.toggle(menu.id),
             onRemove: () => remove([opened]),
           })}
+        />
+      )}
+      {tagged && (
+        <TagsDialog
+          sessions={tagged.map(({ thread, tags = [] }) => ({ id: thread.id, tags }))}
+          onClose={() => setTagged(null)}
+          onChange={(changed) => {
+            const tags = new Map(changed.map((one) => [one.id, one.tags]));
+            props.onChange(new Set(tags.keys()), (was) => ({ ...was, tags: tags.get(was.thread.id) }));
+          }}
+        />
+      )}
+      {noted && (
+        <NoteDialog
+          id={noted.thread.id}
+          note={noted.note}
+          onClose={() => setNoted(null)}
+          onChange={(note) => props.onChange(new Set([noted.thread.id]), (was) => ({ ...was, note }))}
         />
       )}
     </>

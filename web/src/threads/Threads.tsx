@@ -8,8 +8,9 @@ import { Empty, Failure, Loading } from "../ui/States";
 import { focusSearch, useSessionSearch } from "../ui/sessionSearch";
 import { useSidebar } from "../ui/sidebar";
 import { FilterBar } from "./FilterBar";
-import { cleared, isEmpty, toQuery, without } from "./filters";
+import { addressOf, chips, cleared, isEmpty, readFilters, toQuery, without } from "./filters";
 import { ImportBar } from "./ImportBar";
+import { SavedSearches } from "./SavedSearches";
 import { SearchResults } from "./SearchResults";
 import { ThreadList } from "./ThreadList";
 import styles from "./Threads.module.css";
@@ -97,6 +98,15 @@ export function Threads({ current }: { current?: string }) {
             onChange={(event) => setText(event.target.value)}
             onKeyDown={onKeyDown}
           />
+          <SavedSearches
+            className={styles.saved}
+            search={text.trim() || !isEmpty(filters) ? { text, filters: addressOf(filters) } : null}
+            suggestion={[text.trim(), ...chips(filters).map((one) => one.text)].filter(Boolean).join(", ")}
+            onOpen={(saved) => {
+              setText(saved.text);
+              setFilters(readFilters(new URLSearchParams(saved.filters)));
+            }}
+          />
           {text ? (
             <IconButton label="Clear search" className={styles.clear} onClick={clear}>
               <X size={14} />
@@ -111,7 +121,7 @@ export function Threads({ current }: { current?: string }) {
         <ImportBar status={progress} />
       </div>
       {isSearching ? (
-        <SearchResults text={text} query={query} onClear={clear} />
+        <SearchResults text={text} query={query} current={current} onClear={clear} />
       ) : list.error && !rows.length ? (
         <Failure error={list.error} retry={() => void list.refetch()} />
       ) : list.isPending ? (

@@ -1,13 +1,11 @@
 /** Deletes threads with undo: they leave the list at once and are deleted on the server after a delay. */
 import { useSyncExternalStore } from "react";
 import { deleteThread } from "../api/threads";
-import { plural } from "../ui/format";
 import { visible } from "../ui/sanitize";
-import { toast, toastError } from "../ui/Toasts";
+import { toast } from "../ui/Toasts";
+import { forEachId } from "./batch";
 
 const UNDO_MS = 8000;
-/** Requests at the same time. */
-const PARALLEL = 4;
 
 interface Deletion {
   readonly id: string;
@@ -53,27 +51,11 @@ function undo(ids: readonly string[]): void {
   );
 }
 
-/** Deletes threads, a few at a time. Those that fail appear again. */
+/** Deletes threads. Those that fail appear again. */
 async function remove(ids: readonly string[]): Promise<void> {
   for (const id of ids) pending.delete(id);
-  const failed: string[] = [];
-  let reason: unknown;
-  const rest = [...ids];
-  const work = async () => {
-    for (let id = rest.shift(); id !== undefined; id = rest.shift()) {
-      try {
-        await deleteThread(id);
-      } catch (error) {
-        failed.push(id);
-        reason = error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
-  if (!failed.length) return;
-  setHidden(failed, false);
-  if (ids.length > 1) toast(`${plural(failed.length, "session")} could not be deleted.`, { bad: true });
-  toastError(reason);
+  const failed = await forEachId(ids, "deleted", (id) => deleteThread(id));
+  if (failed.length) setHidden(failed, false);
 }
 
 function subscribe(changed: () => void): () => void {

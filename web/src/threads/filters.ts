@@ -1,7 +1,7 @@
 /** The filters of the thread list, as parameters of the address and as a query of the server. */
 
 import type { Query } from "../api/client";
-import type { Params } from "../ui/routing";
+import { href, type Params } from "../ui/routing";
 import { shortProject } from "./rows";
 import { SORTS, type Sort, sortQuery } from "./sorts";
 
@@ -65,6 +65,9 @@ export function toParams({ errors, running, pinned, ids, ...rest }: Filters): Pa
     ids: ids?.join(","),
   };
 }
+
+/** The filters and the order as the query of an address, without a question mark. */
+export const addressOf = (filters: Filters): string => href([], toParams(filters)).replace(/^#\/\??/, "");
 
 /** The order as a query of the server. */
 export const toOrder = ({ sort }: Filters): Query => sortQuery(sort);

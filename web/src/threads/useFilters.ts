@@ -1,7 +1,7 @@
 /** The filters of the thread list: in the address of the list, and in the session storage while a thread is open. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { go, href, usePlace } from "../ui/routing";
-import { type Filters, readFilters, toParams } from "./filters";
+import { addressOf, type Filters, readFilters, toParams } from "./filters";
 
 const NAME = "partita.threads.filters";
 /** On a narrow screen, Home is shown without the list. */
@@ -12,7 +12,7 @@ function storedFilters(): Filters {
 }
 
 function storeFilters(filters: Filters): void {
-  sessionStorage.setItem(NAME, href([], toParams(filters)).replace(/^#\/\??/, ""));
+  sessionStorage.setItem(NAME, addressOf(filters));
 }
 
 export function useFilters(): readonly [Filters, (filters: Filters) => void] {

@@ -1,10 +1,11 @@
 /** The actions on a session in the list, and its menu. */
-import { CheckCheck, Copy, Link, Pencil, Pin, PinOff, Trash2 } from "lucide-react";
+import { CheckCheck, Copy, Link, Pencil, Pin, PinOff, StickyNote, Tag, Trash2 } from "lucide-react";
 import { copyThread, pinThread, renameThread, type ThreadSummary } from "../api/threads";
 import { copyWithToast } from "../ui/clipboard";
 import type { MenuItem } from "../ui/Menu";
 import { go, href, toThread } from "../ui/routing";
 import { toastError } from "../ui/Toasts";
+import { forEachId } from "./batch";
 import { deleteWithUndo } from "./deletions";
 import { nameOf } from "./rows";
 
@@ -18,9 +19,9 @@ export function useRowActions({ onChange, onRefresh }: ListActions, current: str
     const pinned = rows.some((row) => !row.pinned);
     const changed = rows.filter((row) => Boolean(row.pinned) !== pinned).map((row) => row.thread.id);
     onChange(new Set(changed), (was) => ({ ...was, pinned }));
-    Promise.all(changed.map((id) => pinThread(id, pinned)))
-      .catch(toastError)
-      .finally(() => onRefresh(changed).catch(toastError));
+    forEachId(changed, "changed", (id) => pinThread(id, pinned)).then(() =>
+      onRefresh(changed).catch(toastError),
+    );
   };
   const rename = (row: ThreadSummary, title: string) => {
     const { id } = row.thread;
@@ -48,6 +49,8 @@ export function useRowActions({ onChange, onRefresh }: ListActions, current: str
 
 interface MenuActions {
   readonly onRename: () => void;
+  readonly onTag: () => void;
+  readonly onNote: () => void;
   readonly onSelect: () => void;
   readonly onRemove: () => void;
 }
@@ -55,7 +58,7 @@ interface MenuActions {
 export const rowMenu = (
   row: ThreadSummary,
   actions: ReturnType<typeof useRowActions>,
-  { onRename, onSelect, onRemove }: MenuActions,
+  { onRename, onTag, onNote, onSelect, onRemove }: MenuActions,
 ): readonly MenuItem[] => [
   {
     label: row.pinned ? "Unpin" : "Pin",
@@ -63,6 +66,8 @@ export const rowMenu = (
     run: () => actions.pin([row]),
   },
   { label: "Rename", icon: <Pencil size={14} />, count: "F2", run: onRename },
+  { label: "Tags …", icon: <Tag size={14} />, run: onTag },
+  { label: row.note ? "Edit the note …" : "Add a note …", icon: <StickyNote size={14} />, run: onNote },
   { label: "Select", icon: <CheckCheck size={14} />, count: "Space", run: onSelect },
   { label: "Copy link", icon: <Link size={14} />, run: () => actions.copyLink(row) },
   { label: "Duplicate", icon: <Copy size={14} />, run: () => actions.duplicate(row) },

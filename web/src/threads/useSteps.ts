@@ -7,7 +7,7 @@ interface Options {
   /** The sessions in the order of the list. */
   readonly ids: readonly string[];
   readonly current: string | undefined;
-  readonly focus: (id: string) => void;
+  readonly focus: (id: string | undefined) => void;
   /** Moves the focus in the list, while no session is open. */
   readonly step: (by: number) => void;
   readonly scroller: RefObject<HTMLElement | null>;

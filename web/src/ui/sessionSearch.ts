@@ -1,6 +1,7 @@
 /** The text in the search field of the list of sessions. It is kept while another view is open. */
 import { useSyncExternalStore } from "react";
 import { go, href } from "./routing";
+import type { SavedSearch } from "./savedSearches";
 
 let text = "";
 const listeners = new Set<() => void>();
@@ -27,6 +28,12 @@ export function searchSessions(words: string): void {
     go(href(["sessions"]));
     focusSearch();
   }
+}
+
+/** Shows a saved search in the list. */
+export function openSearch({ text: words, filters }: SavedSearch): void {
+  set(words);
+  go(`${href(["sessions"])}${filters && `?${filters}`}`);
 }
 
 /** Focuses the field of the list, as soon as the list is visible. */

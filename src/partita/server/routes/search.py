@@ -81,8 +81,8 @@ async def search(
     """Messages and titles with all words, the best match first. The last word also matches as a prefix.
 
     Qualifiers without words list the newest messages. `threadMatches` is the number of messages of the thread
-    that match, `threads` and `matches` are the totals of all pages. `highlights` are the positions of the words
-    in the `snippet`, in characters (code points).
+    that match, `threads` and `matches` are the totals of all pages. `highlights` are the positions of the
+    words in the `snippet`, in characters (code points).
     """
     page = await caller.store.search(
         q,

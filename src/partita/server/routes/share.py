@@ -1,4 +1,4 @@
-"""Share a thread as a file: an HTML page, Markdown, JSON lines of any format, or a fixture for tests."""
+"""Share threads as files: an HTML page, Markdown, JSON lines of any format, or a fixture for tests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
@@ -17,12 +17,14 @@ from partita.server.endpoints import Body, ResponseSpec, post
 from partita.server.responses import SpooledFile, while_connected
 from partita.server.routes.run_log import redact_requests
 from partita.server.sharing.request import ShareRequest
-from partita.server.sharing.shared_file import MEDIA_TYPES, SharedFile, shared_file
+from partita.server.sharing.shared_file import MEDIA_TYPES, SUFFIXES, SharedFile, shared_file
 from partita.server.sharing.thread_content import RunLog, ThreadContent, read_content
+from partita.server.sharing.threads_file import ThreadsFile
 from partita.server.worker_pool import single_value, spooled
 from partita.version import __version__
 
 from .convert import ConversionLoss, losses_of
+from .parameters import MAX_ITEMS
 from .threads import thread_of
 
 MAX_LISTED: Final = 2000
@@ -82,14 +84,29 @@ async def share_thread(
 ) -> StreamingResponse:
     """Downloads the file, without secrets and without what is left out."""
     name, file = await while_connected(request, _file(caller, thread_id, data))
-    headers = {
-        "content-disposition": f'attachment; filename="{name}"',
-        "content-length": str(file.size),
-        "content-security-policy": "sandbox; default-src 'none'",
-        "x-content-type-options": "nosniff",
-        "cache-control": "no-store",
-    }
-    return StreamingResponse(file.pieces(), media_type=MEDIA_TYPES[data.format], headers=headers)
+    return _download(name, file, data)
+
+
+class SharedThreads(ShareRequest, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """The file to make of several threads."""
+
+    ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_ITEMS, description="Ids of the threads.")]
+
+
+@post(
+    "/api/share",
+    tags=["sharing"],
+    summary="Share several threads as one file",
+    responses={200: ResponseSpec("The file.", media_type="application/octet-stream")},
+)
+async def share_threads(
+    caller: ActingCaller,
+    request: Request,
+    data: Annotated[SharedThreads, Body(examples=[{"format": "html", "ids": ["t1", "t2"]}])],
+) -> StreamingResponse:
+    """Downloads one file in the order of the ids: a page with an index, Markdown, or canonical messages."""
+    name, file = await while_connected(request, _file_of_threads(caller, data))
+    return _download(name, file, data)
 
 
 @post(
@@ -117,6 +134,17 @@ async def preview_share(
     )
 
 
+def _download(name: str, file: SpooledFile, data: ShareRequest) -> StreamingResponse:
+    headers = {
+        "content-disposition": f'attachment; filename="{name}"',
+        "content-length": str(file.size),
+        "content-security-policy": "sandbox; default-src 'none'",
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-store",
+    }
+    return StreamingResponse(file.pieces(), media_type=MEDIA_TYPES[data.format], headers=headers)
+
+
 class FileSummary(NamedTuple):
     """What is reported about a file, without its content."""
 
@@ -133,6 +161,20 @@ async def _file(caller: CallerView, thread_id: str, request: ShareRequest) -> tu
     content = await _content(caller, thread_id, request)
     return await caller.state.workers.run(
         content.size, _name_and_file, file_pieces, content, request, __version__
+    )
+
+
+async def _file_of_threads(caller: CallerView, data: SharedThreads) -> tuple[str, SpooledFile]:
+    rest = _memory_for_messages(caller)
+    contents: list[ThreadContent] = []
+    for thread_id in dict.fromkeys(data.ids):
+        thread = await thread_of(caller, thread_id)
+        content = await read_content(caller.store, thread, data.messages, logs=False, max_bytes=rest)
+        rest -= content.size
+        contents.append(content)
+    size = sum(content.size for content in contents)
+    return await caller.state.workers.run(
+        size, _name_and_file, threads_file_pieces, contents, data, __version__
     )
 
 
@@ -155,6 +197,18 @@ def file_pieces(content: ThreadContent, request: ShareRequest, version: str) -> 
     yield from _even(file.pieces)
 
 
+def threads_file_pieces(
+    contents: Sequence[ThreadContent], request: ShareRequest, version: str
+) -> Iterator[str | bytes]:
+    """The name of a file with several threads, then its bytes. For a worker process."""
+    writer = ThreadsFile(request, version)
+    yield f"{len(contents)}-sessions.{SUFFIXES[request.format]}"
+    pieces = [*writer.start(len(contents))]
+    for content in contents:
+        pieces += writer.add(content).pieces
+    yield from _even([*pieces, *writer.end()])
+
+
 def file_summary(content: ThreadContent, request: ShareRequest, version: str) -> FileSummary:
     """What is reported about the requested file. For a worker process."""
     file: SharedFile = shared_file(content, request, version)
@@ -172,10 +226,14 @@ def file_summary(content: ThreadContent, request: ShareRequest, version: str) ->
 
 async def _content(caller: CallerView, thread_id: str, request: ShareRequest) -> ThreadContent:
     thread = await thread_of(caller, thread_id)
-    most = caller.state.settings.limits.memory_bytes // MEMORY_PART
+    most = _memory_for_messages(caller)
     logs = request.format == "fixture"
     content = await read_content(caller.store, thread, request.messages, logs=logs, max_bytes=most)
     return content._replace(runs=[_without_requests(caller, log) for log in content.runs])
+
+
+def _memory_for_messages(caller: CallerView) -> int:
+    return caller.state.settings.limits.memory_bytes // MEMORY_PART
 
 
 def _without_requests(caller: CallerView, log: RunLog) -> RunLog:
