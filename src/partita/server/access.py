@@ -139,6 +139,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "GET /api/threads/{thread_id}/usage": "logs",
     },
     "share": {
+        "POST /api/share": "logs",
         "POST /api/threads/{thread_id}/share": "logs",
         "POST /api/threads/{thread_id}/share/preview": "logs",
     },

@@ -350,9 +350,10 @@ async def test_invalid_requests_are_refused(
 @pytest.mark.usefixtures("thread", "reader")
 @each_row("format", ["html", "markdown", "json", "jsonl"])
 async def test_several_threads_are_one_file(store: Store, client: httpx.AsyncClient, format: str) -> None:
-    await store.threads.create(id="t2", title="Lamps")
-    await store.messages.save([UserMessage(id="n1", content="Light it")], thread_id="t2")
-    response = await client.post("/api/share", json={"format": format, "ids": ["t2", "t1", "t2"]})
+    other = f"t-{format}"
+    await store.threads.create(id=other, title="Lamps")
+    await store.messages.save([UserMessage(id="n1", content="Light it")], thread_id=other)
+    response = await client.post("/api/share", json={"format": format, "ids": [other, "t1", other]})
     assert response.status_code == 200, response.text
     suffix = {"markdown": "md"}.get(format, format)
     assert response.headers["content-disposition"] == f'attachment; filename="2-sessions.{suffix}"'
@@ -361,7 +362,7 @@ async def test_several_threads_are_one_file(store: Store, client: httpx.AsyncCli
     assert TOKEN not in response.text
     if format == "html":
         listed = embedded(response.text)["threads"]
-        assert [one["thread"]["id"] for one in listed] == ["t2", "t1"]
+        assert [one["thread"]["id"] for one in listed] == [other, "t1"]
 
 
 @pytest.mark.usefixtures("thread")

@@ -52,8 +52,9 @@ function load(): readonly SavedSearch[] {
   }
 }
 
-const isSearch = (value: unknown): value is SavedSearch =>
-  ["name", "text", "filters"].every((name) => typeof Object(value)[name] === "string");
+function isSearch(value: unknown): value is SavedSearch {
+  return ["name", "text", "filters"].every((name) => typeof Object(value)[name] === "string");
+}
 
 // Another tab has changed them.
 if (typeof window !== "undefined")
