@@ -15,6 +15,7 @@ const ROWS: readonly SeededRow[] = [
     agent: "codex",
     metadata: { tags: ["brass", "night shift"], note: "Ask Ada first" },
   },
+  { id: "bidi", title: "Read \u202efdp.exe" },
   { id: "pinned", title: "Rules of the tower", days: 90, metadata: { pinned: true } },
   { id: "before", title: "Paint the door", days: 1, messages: 40 },
   ...Array.from({ length: 40 }, (_, at) => ({ id: `old-${at}`, title: `Log ${at}`, days: OLD, messages: 2 })),
@@ -70,6 +71,8 @@ describe("the list of sessions", () => {
     await row(page, /Turn the wheel.*note.*tags: brass/)
       .getByTitle("Ask Ada first")
       .waitFor();
+    const hidden = row(page, /Read ⟦U\+202E⟧fdp\.exe/);
+    await hidden.getByTitle("Read ⟦U+202E⟧fdp.exe").waitFor();
     for (const density of ["comfortable", "compact"]) {
       await page.evaluate((chosen) => {
         document.documentElement.dataset.density = chosen;

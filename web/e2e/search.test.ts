@@ -45,7 +45,7 @@ describe("the search in all sessions", () => {
     const hit = results(page).getByRole("link", { name: /Put oil on the foghorn\./ });
     expect(await hit.locator("mark").allTextContents()).toEqual(["foghorn"]);
     await hit.getByText("1 Mar 2025").waitFor();
-    expect(await violationsInBoth(page, "aside")).toEqual([]);
+    expect(await violationsInBoth(page, "#sidebar")).toEqual([]);
     await hit.click();
     await page.waitForURL(/#\/t\/oil\?m=o1&p=0&q=foghorn$/);
   });
@@ -86,7 +86,7 @@ describe("the search in all sessions", () => {
     await field(page).fill("");
     await page.reload();
     await menu();
-    expect(await violationsInBoth(page, "aside")).toEqual([]);
+    expect(await violationsInBoth(page, "#sidebar")).toEqual([]);
     await page.getByRole("menuitem", { name: "Baking" }).click();
     await results(page).getByRole("link", { name: /Bread/ }).first().waitFor();
     expect(await field(page).inputValue()).toBe("bread");

@@ -37,7 +37,7 @@ describe("sessions in the list", () => {
     expect(page.url()).toContain("#/t/five");
     await page.getByRole("checkbox", { name: "Select Lamp three" }).click();
     await bar(page).getByText("2 selected").waitFor();
-    expect(await violationsInBoth(page, "aside")).toEqual([]);
+    expect(await violationsInBoth(page, "#sidebar")).toEqual([]);
     await row(page, "two").focus();
     await page.keyboard.press("Escape");
     await bar(page).waitFor({ state: "detached" });
@@ -96,6 +96,27 @@ describe("sessions in the list", () => {
     await page.getByRole("textbox", { name: "Note" }).fill(" ");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await row(page, "one").getByTitle("Ask the keeper").waitFor({ state: "detached" });
+  });
+
+  it("are tagged and have a note from the menu of the open session, too", async () => {
+    const page = await site.open("#/t/one");
+    await page.getByRole("main").getByText("Oil for").waitFor();
+    const more = page.getByRole("main").getByRole("button", { name: "More", exact: true });
+    await more.click();
+    await item(page, /^Tags/).click();
+    await page.getByRole("textbox", { name: "New tag" }).fill("harbour");
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: /harbour.*remove/ })
+      .waitFor();
+    await page.getByRole("button", { name: "Done" }).click();
+    await row(page, "one").getByText("harbour").waitFor();
+    await more.click();
+    await item(page, /^Note/).click();
+    await page.getByRole("textbox", { name: "Note" }).fill("Dark nights");
+    await page.keyboard.press("Control+Enter");
+    await row(page, "one").getByTitle("Dark nights").waitFor();
   });
 
   it("are pinned and exported together", async () => {

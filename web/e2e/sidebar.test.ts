@@ -101,6 +101,7 @@ describe("the list beside the view", () => {
     await list(page).waitFor();
     expect(await page.getByRole("main").isVisible()).toBe(false);
     expect(await edge(page).isVisible()).toBe(false);
+    expect(await violationsInBoth(page)).toEqual([]);
     await list(page)
       .getByRole("link", { name: /The boat/ })
       .click();

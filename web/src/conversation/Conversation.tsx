@@ -57,6 +57,7 @@ import { useTurns } from "./useTurns";
 const WaterfallDialog = lazy(() =>
   import("../outline/WaterfallDialog").then((it) => ({ default: it.WaterfallDialog })),
 );
+const SessionDialog = lazy(() => import("./SessionDialog").then((it) => ({ default: it.SessionDialog })));
 const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
 
 interface Props {
@@ -69,7 +70,7 @@ interface Props {
 }
 
 /** The panel that is open above the messages. */
-export type Panel = "usage" | "share";
+export type Panel = "usage" | "share" | "tags" | "note";
 
 /** A session: its header, messages and composer. */
 export function Conversation({ threadId, message, part, query }: Props) {
@@ -296,6 +297,11 @@ export function Conversation({ threadId, message, part, query }: Props) {
           </Suspense>
         )}
         {panel === "usage" && outline && <Usage usage={outline.usage} onClose={() => setPanel(null)} />}
+        {thread && (panel === "tags" || panel === "note") && (
+          <Suspense>
+            <SessionDialog thread={thread} kind={panel} onClose={() => setPanel(null)} />
+          </Suspense>
+        )}
         {panel === "share" && (
           <Suspense>
             <ShareDialog threadId={threadId} onClose={() => setPanel(null)} />

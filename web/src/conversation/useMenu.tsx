@@ -1,5 +1,14 @@
 /** The menu items of a session that have no button of their own. */
-import { ChartColumn, ChartSpline, CopyPlus, Eye, GitCompareArrows, Link2 } from "lucide-react";
+import {
+  ChartColumn,
+  ChartSpline,
+  CopyPlus,
+  Eye,
+  GitCompareArrows,
+  Link2,
+  StickyNote,
+  Tag,
+} from "lucide-react";
 import { copyThread } from "../api/threads";
 import type { MenuItem } from "../ui/Menu";
 import { go, href, toCompare, toThread } from "../ui/routing";
@@ -20,6 +29,8 @@ export function useMenu(options: Options): readonly MenuItem[] {
   const { threadId, runId, copyLink, internal, setInternal, setPanel } = options;
   const duplicate = async () => go(toThread((await copyThread(threadId)).id));
   return [
+    { label: "Tags …", icon: <Tag size={15} />, run: () => setPanel("tags") },
+    { label: "Note …", icon: <StickyNote size={15} />, run: () => setPanel("note") },
     { label: "Copy link", icon: <Link2 size={15} />, run: () => copyLink() },
     {
       label: "Compare the run",

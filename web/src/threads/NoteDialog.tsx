@@ -48,12 +48,12 @@ export function NoteDialog({ id, note, onChange, onClose }: Props) {
             save();
           }}
         />
-        <footer className={styles.foot}>
+        <div className={styles.foot}>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit">
             Save
           </Button>
-        </footer>
+        </div>
       </form>
     </Dialog>
   );

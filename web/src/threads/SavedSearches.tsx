@@ -128,9 +128,9 @@ function EditDialog({ saved, onClose }: { saved: readonly SavedSearch[]; onClose
           </li>
         ))}
       </ul>
-      <footer className={styles.foot}>
+      <div className={styles.foot}>
         <Button onClick={onClose}>Done</Button>
-      </footer>
+      </div>
     </Dialog>
   );
 }

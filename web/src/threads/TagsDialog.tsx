@@ -41,7 +41,7 @@ export function TagsDialog({ sessions, onChange, onClose }: Props) {
     const byId = new Map(changed.map((one) => [one.id, one]));
     setShown(shown.map((one) => byId.get(one.id) ?? one));
     onChange?.(changed);
-    void storeTags(changed);
+    storeTags(changed);
   };
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
@@ -108,9 +108,9 @@ export function TagsDialog({ sessions, onChange, onClose }: Props) {
           </ul>
         </>
       )}
-      <footer className={styles.foot}>
+      <div className={styles.foot}>
         <Button onClick={onClose}>Done</Button>
-      </footer>
+      </div>
     </Dialog>
   );
 }

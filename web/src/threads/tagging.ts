@@ -27,10 +27,13 @@ export function withTag(sessions: readonly Tagged[], tag: string, isAdded: boole
     .map(({ id, tags }) => ({ id, tags: isAdded ? [...tags, tag] : tags.filter((one) => one !== tag) }));
 }
 
-/** Stores the tags of sessions. */
-export async function storeTags(sessions: readonly Tagged[]): Promise<void> {
+let stored: Promise<unknown> = Promise.resolve();
+
+/** Stores the tags of sessions, after earlier changes have been stored. */
+export function storeTags(sessions: readonly Tagged[]): void {
   const tags = new Map(sessions.map((one) => [one.id, one.tags]));
-  await forEachId([...tags.keys()], "changed", (id) => setTags(id, tags.get(id) ?? []));
+  const store = () => forEachId([...tags.keys()], "changed", (id) => setTags(id, tags.get(id) ?? []));
+  stored = stored.then(store, store);
 }
 
 /** A tag as it is stored: without a comma, which separates tags in addresses. */

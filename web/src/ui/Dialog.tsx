@@ -62,12 +62,12 @@ export function Dialog({ title, onClose, children, wide, side, bare }: Props) {
           {title}
         </h2>
       ) : (
-        <header className={styles.head}>
+        <div className={styles.head}>
           <h2 id={id}>{title}</h2>
           <IconButton label="Close" onClick={onClose}>
             <X size={16} />
           </IconButton>
-        </header>
+        </div>
       )}
       <div ref={body} className={styles.body} tabIndex={-1}>
         {children}
