@@ -99,7 +99,7 @@ describe("the list beside the view", () => {
   it("is a view of its own on a phone", async () => {
     const page = await site.open("#/sessions", { viewport: { width: 390, height: 844 } });
     await list(page).waitFor();
-    expect(await page.getByRole("main").isVisible()).toBe(false);
+    expect(await page.locator("#main").isVisible()).toBe(false);
     expect(await edge(page).isVisible()).toBe(false);
     expect(await violationsInBoth(page)).toEqual([]);
     await list(page)
