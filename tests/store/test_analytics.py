@@ -105,6 +105,18 @@ async def test_statistics_count_runs(filled: Store) -> None:
     assert large.runs == 1
 
 
+async def test_statistics_count_runs_that_did_not_complete(filled: Store) -> None:
+    for name in ("stopped", "lost"):
+        await filled.runs.open("blue", id=name, model="small")
+    await filled.runs.cancel("stopped")
+    await filled.runs.interrupt("lost", "The process ended.")
+    by_model = {
+        stat.key[0]: (stat.runs, stat.failed_runs, stat.interrupted_runs)
+        for stat in await filled.stats.totals(by="model")
+    }
+    assert by_model == {"large": (1, 0, 0), "small": (3, 0, 2), None: (1, 1, 0)}
+
+
 async def test_a_thread_of_several_measures_is_counted_once(store: Store) -> None:
     """One thread has messages only, one usage only, one runs only."""
     for thread in ("talk", "ledger", "run"):

@@ -141,6 +141,8 @@ class UsageStat(UsageTotals, kw_only=True):
     thread_ids: tuple[str, ...] | None = None  # if requested, and not too many
     messages: int
     runs: int  # a tool has none
+    failed_runs: int = 0
+    interrupted_runs: int = 0  # also those that were cancelled
     seconds: float = 0  # the sum of the durations of its runs, as far as they are known
     tool_calls: int
     tool_errors: int  # without interrupted calls

@@ -87,8 +87,8 @@ function columnsOf(selection: Selection, split: Split, order: Order): Column<Sta
             },
           ),
           ...calls,
-          number("Interrupted", (it) => ratio(it.interrupted, it.toolCalls), percent, {
-            about: "The part of the tool calls that were interrupted",
+          number("Incomplete", (it) => ratio(it.failedRuns + it.interruptedRuns, it.runs), percent, {
+            about: "The part of the turns that failed, or were interrupted or cancelled",
           }),
         ]
       : [

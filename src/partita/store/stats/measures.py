@@ -104,7 +104,7 @@ def calls_measure(tx: Transaction, *, whole_thread: bool, by_model: bool) -> Mea
 
 
 def runs_measure(tx: Transaction) -> Measure:
-    """The number of runs and the sum of their durations, by the time they were created."""
+    """The number and results of runs and the sum of their durations, by the time they were created."""
     seconds = SECONDS[tx.is_sqlite]
     return Measure(
         "runs r CROSS JOIN threads t",
@@ -117,6 +117,8 @@ def runs_measure(tx: Transaction) -> Measure:
             "thread": "t.id",
         },
         f"""count(*) AS runs,
+    count(*) FILTER (WHERE r.status = 'failed') AS failed_runs,
+    count(*) FILTER (WHERE r.status IN ('interrupted', 'cancelled')) AS interrupted_runs,
     coalesce(sum(CASE WHEN r.finished_at > {STARTED} THEN {seconds} END), 0) AS seconds""",
     )
 
