@@ -368,7 +368,8 @@ describe("analytics", () => {
 
   it("leads to the context growth from a session", async () => {
     const page = await site.open("#/t/lamp");
-    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByText("Go on.").first().waitFor();
+    await page.locator("#main header").getByRole("button", { name: "More", exact: true }).last().click();
     await page.getByRole("menuitem", { name: "Context growth" }).click();
     await page.waitForURL(/#\/analytics\?thread=lamp&chart=growth/);
     await figure(page, "Context by response").getByText("3 responses").waitFor();

@@ -87,9 +87,14 @@ function columnsOf(selection: Selection, split: Split, order: Order): Column<Sta
             },
           ),
           ...calls,
-          number("Incomplete", (it) => ratio(it.failedRuns + it.interruptedRuns, it.runs), percent, {
-            about: "The part of the turns that failed, or were interrupted or cancelled",
-          }),
+          number(
+            "Incomplete",
+            (it) => ratio((it.failedRuns ?? 0) + (it.interruptedRuns ?? 0), it.runs),
+            percent,
+            {
+              about: "The part of the turns that failed, or were interrupted or cancelled",
+            },
+          ),
         ]
       : [
           number("Turns", (it) => it.runs),

@@ -23,9 +23,9 @@ export interface Stat {
   readonly threadIds?: readonly string[];
   readonly messages: number;
   readonly runs: number;
-  readonly failedRuns: number;
+  readonly failedRuns?: number;
   /** Also those that were cancelled. */
-  readonly interruptedRuns: number;
+  readonly interruptedRuns?: number;
   /** The sum of the durations of its runs. */
   readonly seconds?: number;
   readonly responses: number;
