@@ -127,7 +127,7 @@ function normal(slices: readonly Slice[], turn: Turn, { isOpen }: EntryOptions):
     const end = run.findLastIndex(({ kind }) => kind === "work") + 1;
     const [work, events] = [run.slice(0, end), run.slice(end)];
     run = [];
-    if (work.reduce((sum, one) => sum + totalCalls(one.counts), 0) < MIN_CALLS) plain.push(...work);
+    if (!isFoldable(work)) plain.push(...work);
     else {
       flushPlain();
       entries.push(...group(work, turn, isOpen, isEnd && turn.isRunning));
@@ -144,6 +144,13 @@ function normal(slices: readonly Slice[], turn: Turn, { isOpen }: EntryOptions):
   flushRun(true);
   flushPlain();
   return entries;
+}
+
+/** Whether a line is shorter: of two messages, it also replaces their heads. */
+function isFoldable(work: readonly Slice[]): boolean {
+  const calls = work.reduce((sum, one) => sum + totalCalls(one.counts), 0);
+  const messages = work.filter(({ counts }) => totalCalls(counts) > 0).length;
+  return calls >= MIN_CALLS || messages > 1;
 }
 
 /** The question and the last text of the agent; everything else is folded. */

@@ -81,6 +81,14 @@ describe("the entries of a list", () => {
     expect(entries(rows, options).map(brief).join(" ")).toBe(expected);
   });
 
+  it("folds two calls only if they are in two messages", () => {
+    expect(entries([question("q1"), calls("a1", 2)]).map(brief)).toEqual(["q1", "a1"]);
+    expect(entries([question("q1"), calls("a1", 1), calls("a2", 1)]).map(brief)).toEqual([
+      "q1",
+      "(2: a1 a2)",
+    ]);
+  });
+
   it("counts what failed in a group", () => {
     expect(entries(rows).flatMap((one) => (one.kind === "group" ? [one.totals.failed] : []))).toEqual([0, 1]);
   });
