@@ -242,6 +242,7 @@ describe("a chat", () => {
 
   it("shows the same kind of a call while it is streaming and when it is stored", async () => {
     const page = await ask(site, "edit the range");
+    await page.getByRole("button", { name: "Everything", exact: true }).click();
     const kinds = () =>
       page
         .locator("[data-tool-kind]")

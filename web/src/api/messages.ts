@@ -1,6 +1,7 @@
 /** Messages of a thread: outline, pages, branches and raw events. */
 import type { Message, MessageType, PartView, Thread, ToolView } from "../partita.gen";
 import { address, getJson, type Listing, prefetchJson, sendJson } from "./client";
+import { isImported } from "./threads";
 
 /** The facts about a message that its row in a list needs before the message has loaded. */
 export interface OutlineRow {
@@ -154,6 +155,9 @@ export interface MessagePage extends Listing<Message> {
 /** Messages per request. */
 export const PAGE = 25;
 
+/** Whether a conversation opens at its end: it can be continued, or is running. Others open at their start. */
+export const opensAtEnd = (thread: Thread, isRunning: boolean): boolean => !isImported(thread) || isRunning;
+
 /** The URL of messages of any branch. Large values are returned as `blob:` URLs. */
 function messagesUrl(threadId: string, ids: readonly string[]): string {
   const url = new URL(address(at(threadId, "messages"), { blobs: "reference", timings: true, views: true }));
@@ -172,14 +176,15 @@ export async function classifyCalls(
   return (await sendJson<{ views: ToolView[] }>("POST", "api/tool-views", { threadId, calls })).views;
 }
 
-/** Prefetches what a conversation needs to open; with `withEnd`, its last messages, too. */
-export async function prefetchThread(threadId: string, withEnd: boolean): Promise<void> {
+/** Prefetches what a conversation needs to open; with `withMessages`, the messages where it opens, too. */
+export async function prefetchThread(threadId: string, withMessages: boolean): Promise<void> {
   const outline = prefetchJson<OutlineResponse>(at(threadId, "outline"), { internal: false });
-  void prefetchJson(at(threadId));
-  if (!withEnd) return;
-  const { items } = await outline;
+  const thread = prefetchJson<Thread>(at(threadId));
+  if (!withMessages) return;
+  const { items, running } = await outline;
   const last = Math.floor((items.length - 1) / PAGE) * PAGE;
-  for (const start of [last, last - PAGE].filter((one) => one >= 0))
+  const pages = opensAtEnd(await thread, running) ? [last, last - PAGE] : [0];
+  for (const start of pages.filter((one) => one >= 0))
     void prefetchJson(
       messagesUrl(
         threadId,

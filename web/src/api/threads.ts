@@ -3,6 +3,10 @@
 import type { RunStatus, Thread } from "../partita.gen";
 import { authorization, getJson, type Listing, prefetchJson, type Query, request, sendJson } from "./client";
 
+/** Whether the thread is the log of an agent that runs elsewhere and may continue it there. */
+export const isImported = ({ metadata }: Thread): boolean =>
+  typeof metadata?.sessionId === "string" && metadata.clone === undefined;
+
 export interface ThreadSummary {
   readonly thread: Thread;
   /** For display: without what tools added, or the beginning of a question if the thread has no title. */

@@ -1,11 +1,8 @@
 /** Which agent answers in a thread, and whether the thread can be continued at all. */
 import { type AgentInfo, isAvailable } from "../api/agents";
+import { isImported } from "../api/threads";
 import type { Run, Thread } from "../partita.gen";
 import { agentName } from "../ui/AgentMark";
-
-/** Whether the thread is the log of an agent that runs elsewhere and may continue it there. */
-export const isImported = ({ metadata }: Thread): boolean =>
-  typeof metadata?.sessionId === "string" && metadata.clone === undefined;
 
 /**
  * The default agent of a thread: the agent of the newest run (runs store its `kind`), the agent of the thread, or the

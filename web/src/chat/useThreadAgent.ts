@@ -3,8 +3,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { type AgentInfo, useAgents } from "../api/agents";
 import { listRuns } from "../api/runs";
+import { isImported } from "../api/threads";
 import type { Thread } from "../partita.gen";
-import { agentFor, isImported, rememberAgent, rememberedAgent } from "./agentChoice";
+import { agentFor, rememberAgent, rememberedAgent } from "./agentChoice";
 
 interface ThreadAgent {
   /** The agent that receives the next message. */

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { TableOfContents } from "lucide-react";
 import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { getThread } from "../api/threads";
-import { isImported } from "../chat/agentChoice";
+import { opensAtEnd } from "../api/messages";
+import { getThread, isImported } from "../api/threads";
 import { Composer, type ComposerControl } from "../chat/Composer";
 import { useClientCallActions, waitsForUser } from "../chat/clientCalls";
 import { type Live, mergeLive, useLive } from "../chat/live";
@@ -217,7 +217,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
                     onFilter={setFilter}
                     overview={overview}
                     canWrite={canWrite}
-                    opensAtEnd={canWrite || outline.running}
+                    opensAtEnd={opensAtEnd(thread, outline.running)}
                     selected={selected}
                     onSelect={(messageId) => {
                       setSelected(messageId);
