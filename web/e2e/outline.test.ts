@@ -297,5 +297,7 @@ describe("the outline of a session", () => {
     expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
       "Timeline of the turn",
     );
+    await page.getByRole("button", { name: "Timeline of turn 1" }).click();
+    await rows.first().waitFor();
   });
 });

@@ -14,7 +14,6 @@ import type { Place } from "../find/matches";
 import { useFind } from "../find/useFind";
 import { useMarks } from "../find/useMarks";
 
-import type { TurnNode } from "../outline/model";
 import { useOutlinePane } from "../outline/useOutlinePane";
 import { Summary } from "../session/Summary";
 
@@ -83,7 +82,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
   const [editing, setEditing] = useState<string | null>(null);
   const [folds, setFolds] = useState<{ readonly open: boolean } | null>(null);
   const [filter, setFilter] = useState<Filter>(() => new Set());
-  const [timeline, setTimeline] = useState<TurnNode | null>(null);
+  const [timelineOf, setTimelineOf] = useState<string | null>(null);
   const list = useRef<ListControl>(null);
   const composer = useRef<ComposerControl>(null);
 
@@ -170,6 +169,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
   const more = useMenu({ threadId, runId, copyLink, internal, setInternal, setPanel });
   const write = () => composer.current?.focus();
   const resume = useResume({ thread, overview, canWrite, write, fork: actions.fork });
+  const timeline = turns.nodes?.find(({ turn }) => turn.messageId === timelineOf);
   const edited = editing === null ? undefined : cache.get(editing);
 
   if (noThread) return <Failure error={noThread} retry={() => void refresh()} />;
@@ -216,6 +216,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
                     filter={filter}
                     onFilter={setFilter}
                     overview={overview}
+                    onTimeline={setTimelineOf}
                     canWrite={canWrite}
                     opensAtEnd={opensAtEnd(thread, outline.running)}
                     selected={selected}
@@ -272,7 +273,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
               position={position}
               folder={thread?.project}
               onShow={(messageId, part) => showPlace({ messageId, part })}
-              onTimeline={setTimeline}
+              onTimeline={({ turn }) => setTimelineOf(turn.messageId)}
             />
           )}
         </div>
@@ -292,7 +293,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
               calls={timeline.calls}
               folder={thread?.project}
               onShow={(messageId, part) => showPlace({ messageId, part })}
-              onClose={() => setTimeline(null)}
+              onClose={() => setTimelineOf(null)}
             />
           </Suspense>
         )}

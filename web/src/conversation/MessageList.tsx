@@ -55,6 +55,8 @@ interface Props {
   readonly filter: Filter;
   readonly onFilter: (filter: Filter) => void;
   readonly overview: ThreadOverview | undefined;
+  /** Opens the timeline of a turn. A stable function. */
+  readonly onTimeline: (messageId: string) => void;
   /** New messages can be sent: the last message is never folded. */
   readonly canWrite: boolean;
   /** Without a target, the list opens at its end. */
@@ -201,6 +203,7 @@ export function MessageList(props: Props) {
                 key={entry.key}
                 entry={entry}
                 overview={entry.turn && overviews.get(id)}
+                onTimeline={props.onTimeline}
                 message={live.get(id) ?? (deferred.has(id) ? undefined : cache.get(id))}
                 context={props.contexts[contextOf(entry, props.liveId)]}
                 height={item.size}

@@ -15,6 +15,7 @@ interface Props {
   readonly entry: MessageEntry;
   /** What the server knows about the turn that begins here. */
   readonly overview: OverviewTurn | undefined;
+  readonly onTimeline: (messageId: string) => void;
   readonly index: number;
   readonly start: number;
   readonly height: number;
@@ -55,7 +56,7 @@ export const MessageRow = memo(function MessageRow(props: Props) {
       tabIndex={-1}
     >
       <div className={styles.inside}>
-        {turn && <TurnHead turn={turn} overview={props.overview} />}
+        {turn && <TurnHead turn={turn} overview={props.overview} onTimeline={props.onTimeline} />}
         {props.editor ?? (
           <RenderProvider value={props.context}>
             <RowMessage message={message} shown={shown} actions={props.isLive ? null : actions} />

@@ -33,7 +33,7 @@ const LANES: Readonly<Record<MarkKind, number>> = {
 };
 
 const SHAPES: Readonly<Record<MarkKind, (y: number) => string>> = {
-  match: (y) => `M0 ${y - 1}h${WIDTH}v2H0Z`,
+  match: (y) => `M0 ${y - 1}h${WIDTH}v1.5H0Z`,
   question: (y) => `M0.5 ${y - 1}h5v2h-5Z`,
   edit: (y) => `M10 ${y - 1.5}h3v3h-3Z`,
   agent: (y) => `M13 ${y}a2 2 0 1 0 4 0a2 2 0 1 0-4 0Z`,
