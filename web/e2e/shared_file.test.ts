@@ -67,6 +67,19 @@ describe("a shared file", () => {
       return Math.round((found?.top ?? Number.NaN) - (box?.top ?? 0));
     }, id);
 
+  it("has a summary whose figures lead to their places", async () => {
+    const { page, problems, close } = await openFile(file);
+    const summary = page.getByRole("list", { name: "Summary" });
+    await summary.getByText("40 turns").waitFor();
+    await summary.getByRole("button", { name: /1 file \+1 −1/ }).click();
+    await page.getByRole("menuitem", { name: /pier\.md/ }).click();
+    await expect
+      .poll(() => page.locator('[data-place="a20/0"]').evaluate((one) => one.textContent))
+      .toContain("stone");
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   it("has an outline that leads to each turn and edit, and follows the messages", async () => {
     const { page, requests, problems, close } = await openFile(file);
     const tree = outline(page);

@@ -3,6 +3,8 @@ import { turnNodes } from "../outline/model";
 import { OutlinePanel } from "../outline/OutlinePanel";
 import type { OutlinePane } from "../outline/useOutlinePane";
 import { endOf } from "../parts/end";
+import type { Place } from "../session/figures";
+import { Summary } from "../session/Summary";
 import { moment, plural } from "../ui/format";
 import { visible } from "../ui/sanitize";
 import type { SharedThread } from "./data";
@@ -21,12 +23,13 @@ export function SharedSession({ shared, pane }: { shared: SharedThread; pane: Ou
     const shown = messages.map((one) => ({ id: one.id, isFailed: endOf(one)?.status === "failed" }));
     return overview ? turnNodes(overview, shown) : [];
   }, [overview, messages]);
+  const show = ({ messageId, part }: Place) => setTarget({ messageId, path: part ?? "" });
   return (
     <div className={styles.columns}>
       <Transcript
         messages={messages}
         label="Conversation"
-        head={<Head shared={shared} />}
+        head={<Head shared={shared} onShow={show} />}
         target={target}
         box={box}
       />
@@ -36,14 +39,19 @@ export function SharedSession({ shared, pane }: { shared: SharedThread; pane: Ou
           nodes={nodes}
           currentRow={row}
           folder={thread.project ?? undefined}
-          onShow={(messageId, part) => setTarget({ messageId, path: part ?? "" })}
+          onShow={(messageId, part) => show({ messageId, part })}
         />
       )}
     </div>
   );
 }
 
-function Head({ shared: { thread, messages, facts } }: { shared: SharedThread }) {
+interface HeadProps {
+  readonly shared: SharedThread;
+  readonly onShow: (place: Place) => void;
+}
+
+function Head({ shared: { thread, messages, overview, facts }, onShow }: HeadProps) {
   const about = [
     thread.agent && visible(thread.agent),
     thread.project && visible(thread.project),
@@ -59,6 +67,7 @@ function Head({ shared: { thread, messages, facts } }: { shared: SharedThread })
     <header className={styles.head}>
       <h1>{visible(thread.title || UNTITLED)}</h1>
       <p>{about.filter(Boolean).join(" · ")}</p>
+      {overview && <Summary overview={overview} onShow={onShow} wraps />}
       {changes.length > 0 && <p>{changes.join(", ")}.</p>}
       <p className={styles.foot}>{FOOT}</p>
     </header>

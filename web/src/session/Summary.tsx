@@ -22,10 +22,12 @@ interface Props {
   /** Undefined while it is loading: its space is reserved. */
   readonly overview: ThreadOverview | undefined;
   readonly onShow: (place: Place) => void;
-  /** Shows the changed files; absent where they cannot be shown. */
+  /** Shows the changed files with their lines. Without it they are listed. */
   readonly onFiles?: () => void;
   /** Shows the tokens and the cost; absent where they cannot be shown. */
   readonly onUsage?: () => void;
+  /** On as many lines as it needs, instead of one that scrolls. */
+  readonly wraps?: boolean;
 }
 
 const ICONS: Readonly<Record<Figure["name"], LucideIcon>> = {
@@ -40,14 +42,20 @@ const ICONS: Readonly<Record<Figure["name"], LucideIcon>> = {
   usage: Coins,
 };
 
+/** What a click on a figure shows. */
+const HINTS: Readonly<Partial<Record<Figure["name"], string>>> = {
+  files: "Show the changed files (v)",
+  usage: "Show the tokens and the cost",
+};
+
 /** More entries are not listed. */
 const MAX_ENTRIES = 500;
 
-/** The figures of a session on one line. Each leads to what it counts. */
-export function Summary({ overview, onShow, onFiles, onUsage }: Props) {
+/** The figures of a session. Each leads to what it counts. */
+export function Summary({ overview, onShow, onFiles, onUsage, wraps = false }: Props) {
   const figures = useMemo(() => (overview ? figuresOf(overview) : []), [overview]);
   return (
-    <ul className={styles.figures} aria-label="Summary">
+    <ul className={styles.figures} aria-label="Summary" data-wraps={wraps}>
       {figures.map((figure, index) => (
         <li key={`${figure.name} ${index}`} data-figure={figure.name}>
           <FigureButton
@@ -69,17 +77,17 @@ interface ButtonProps {
 
 function FigureButton({ figure, onShow, onClick }: ButtonProps) {
   const content = <Content figure={figure} />;
-  if (figure.entries.length)
+  if (onClick)
     return (
-      <MenuButton label={figure.hint} items={itemsOf(figure.entries, onShow)} className={styles.figure} wide>
+      <button type="button" className={styles.figure} title={HINTS[figure.name]} onClick={onClick}>
         {content}
-      </MenuButton>
+      </button>
     );
-  if (!onClick) return <span className={styles.figure}>{content}</span>;
+  if (!figure.entries.length) return <span className={styles.figure}>{content}</span>;
   return (
-    <button type="button" className={styles.figure} title={figure.hint} onClick={onClick}>
+    <MenuButton label={figure.hint} items={itemsOf(figure.entries, onShow)} className={styles.figure} wide>
       {content}
-    </button>
+    </MenuButton>
   );
 }
 

@@ -1,5 +1,5 @@
 /** The figures of a session, and the places that each leads to. */
-import type { OverviewCall, OverviewTurn, ThreadOverview } from "../partita.gen";
+import type { ChangedFile, OverviewCall, OverviewTurn, ThreadOverview } from "../partita.gen";
 import { compact, count, duration, money } from "../ui/format";
 
 export interface Place {
@@ -55,7 +55,7 @@ export function figuresOf(overview: ThreadOverview): readonly Figure[] {
     },
     counted("turns", turns.length, "turn", "Questions with their responses", turns.map(entryOfTurn)),
     files.length > 0 && {
-      ...counted("files", files.length, "file", "Show the changed files (v)", []),
+      ...counted("files", files.length, "file", "Changed files", files.map(entryOfFile)),
       added: files.reduce((sum, file) => sum + file.added, 0),
       removed: files.reduce((sum, file) => sum + file.removed, 0),
     },
@@ -124,6 +124,13 @@ function entryOfCall(call: OverviewCall): Entry {
     place: placeOf(call),
   };
 }
+
+const entryOfFile = ({ path, added, removed, edits }: ChangedFile): Entry => ({
+  title: "",
+  code: path,
+  note: [added > 0 && `+${count(added)}`, removed > 0 && `−${count(removed)}`].filter(Boolean).join(" "),
+  place: edits[0] ? placeOf(edits[0]) : { messageId: "", part: null },
+});
 
 const entryOfTurn = (turn: OverviewTurn): Entry => ({
   title: turn.title || "No prompt",
