@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Locator, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsInBoth } from "./setup/axe";
+import type { OpenOptions } from "./setup/pages";
 import { importLines, sessionLines } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 
@@ -37,8 +38,8 @@ async function write(page: Page, words: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-async function ask(site: Site, words: string): Promise<Page> {
-  const page = await site.open("#/new");
+async function ask(site: Site, words: string, options?: OpenOptions): Promise<Page> {
+  const page = await site.open("#/new", options);
   await write(page, words);
   await page.waitForURL(/#\/t\//);
   return page;
@@ -241,7 +242,7 @@ describe("a chat", () => {
   });
 
   it("shows the same kind of a call while it is streaming and when it is stored", async () => {
-    const page = await ask(site, "edit the range");
+    const page = await ask(site, "edit the range", { preferences: { detail: "everything" } });
     await page.getByRole("button", { name: "Everything", exact: true }).click();
     const kinds = () =>
       page
@@ -478,7 +479,7 @@ describe("a chat with other agents", () => {
     await write(page, "Can you hear me?");
     await answers(page).getByText("Failed: ConnectionError: no connection to the model").waitFor();
     await answers(page).getByText("choose another agent").waitFor();
-    await page.getByRole("link", { name: /^Can you hear me\?.*with errors/ }).waitFor();
+    await page.getByRole("link", { name: /Can you hear me\?.*1\s*error/ }).waitFor();
     await page.reload();
     await page.getByRole("button", { name: "Retry", exact: true }).click();
     await answers(page).getByText("Now I can hear you.").waitFor();
