@@ -206,6 +206,12 @@ describe("analytics", () => {
         expect(listed.items.map(({ id }) => id).sort()).toEqual(ids);
       }
     }
+    const project = row(page, "By project", "tower").getByRole("link", { name: "$3.50" });
+    expect(await project.getAttribute("href")).toBe("#/sessions?project=%2Ftower&ids=lamp");
+    const turn = row(page, "By turn", "Mend the lamp").getByRole("rowheader").getByRole("link");
+    expect(await turn.getAttribute("href")).toMatch(/^#\/t\/lamp/);
+    const tool = row(page, "By tool", "run").getByRole("link", { name: "100%" });
+    expect(await tool.getAttribute("href")).toBe("#/sessions?tool=run&ids=lamp&errors=1");
     const column = figure(page, "Cost over time").getByRole("link", { name: "3 Mar 2026: small $0.50" });
     expect(idsIn(await column.getAttribute("href"))).toEqual(["bell", "boat"]);
     await column.press("Enter");

@@ -1,5 +1,6 @@
 import { useId } from "react";
 import type { Split, Stat, StatFilters, Step } from "../api/analytics";
+import { shortProject } from "../threads/rows";
 import { compact, count, duration, money } from "../ui/format";
 import { Bars } from "./charts/Bars";
 import { Figure } from "./charts/Figure";
@@ -160,7 +161,7 @@ function summaryOf(
   );
   const part =
     largest && over.series.length > 1 && !measure.distinct
-      ? ` Largest ${split}: ${largest.name} (${share(sum(largest.values), total)}).`
+      ? ` Largest ${split}: ${shortProject(largest.name)} (${share(sum(largest.values), total)}).`
       : "";
   const period = longName(step, over.periods[most] ?? "");
   return `Total: ${measure.format(total)}. Peak: ${measure.format(sums[most] ?? 0)} (${period}).${part}`;
