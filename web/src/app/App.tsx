@@ -63,6 +63,8 @@ function View({ place }: { place: Place }) {
           message={place.query.get("m")}
           part={place.query.get("p")}
           query={place.query.get("q")}
+          isFiles={place.query.get("view") === "files"}
+          file={place.query.get("f")}
         />
       ) : null;
     case "new":

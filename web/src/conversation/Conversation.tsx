@@ -19,7 +19,7 @@ import { Summary } from "../session/Summary";
 
 import { IconButton } from "../ui/Button";
 import { copyWithToast } from "../ui/clipboard";
-import { go, toThread } from "../ui/routing";
+import { go, toFiles, toThread } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { BranchNote } from "./BranchNote";
 import styles from "./Conversation.module.css";
@@ -35,7 +35,9 @@ import { type ListControl, MessageList } from "./MessageList";
 import { MessageMap } from "./MessageMap";
 import { RawPanel } from "./RawPanel";
 import { isQuestion, rowsOf } from "./rows";
+import { SessionFiles } from "./SessionFiles";
 import { SessionOutline } from "./SessionOutline";
+import { Toolbar } from "./Toolbar";
 import { Usage } from "./Usage";
 import { useActions } from "./useActions";
 import { useEndActions } from "./useEndActions";
@@ -66,13 +68,16 @@ interface Props {
   readonly part: string | null;
   /** The words in the page's address that are marked. */
   readonly query: string | null;
+  /** Whether the changed files are shown, and the one in the page's address. */
+  readonly isFiles: boolean;
+  readonly file: string | null;
 }
 
 /** The panel that is open above the messages. */
 export type Panel = "usage" | "share" | "tags" | "note";
 
 /** A session: its header, messages and composer. */
-export function Conversation({ threadId, message, part, query }: Props) {
+export function Conversation({ threadId, message, part, query, isFiles, file }: Props) {
   const [cache] = useState(() => new MessageCache(threadId));
   const [branch, setBranch] = useState<string | null>(null);
   const [internal, setInternal] = useState(false);
@@ -191,19 +196,36 @@ export function Conversation({ threadId, message, part, query }: Props) {
               onShare={() => setPanel("share")}
               resume={resume}
               more={more}
-            >
-              <IconButton label="Outline" pressed={pane.isOpen} onClick={pane.toggle} data-outline-toggle>
-                <TableOfContents size={16} />
-              </IconButton>
-            </HeaderActions>
+            />
           }
         />
-        <Summary overview={overview} onShow={showPlace} onUsage={() => setPanel("usage")} />
+        <Summary
+          overview={overview}
+          onShow={showPlace}
+          onFiles={() => go(toFiles(threadId))}
+          onUsage={() => setPanel("usage")}
+        />
+        <Toolbar threadId={threadId} isFiles={isFiles} files={overview?.files.length}>
+          {!isFiles && (
+            <IconButton label="Outline" pressed={pane.isOpen} onClick={pane.toggle} data-outline-toggle>
+              <TableOfContents size={16} />
+            </IconButton>
+          )}
+        </Toolbar>
         {branch !== null && <BranchNote onActivate={() => actions.chooseBranch(branch)} />}
         {find.isOpen && <FindBar find={find} />}
         <ListBar rows={rows} filter={filter} onFilter={setFilter} onEnd={() => list.current?.toEnd()} />
         <div className={styles.body}>
-          <div className={styles.column}>
+          {isFiles && (
+            <SessionFiles
+              threadId={threadId}
+              branch={branch}
+              overview={overview}
+              folder={thread?.project}
+              selected={file}
+            />
+          )}
+          <div className={styles.column} data-hidden={isFiles}>
             <div ref={frame} className={styles.messages}>
               {outline && thread ? (
                 rows.length ? (
@@ -266,7 +288,7 @@ export function Conversation({ threadId, message, part, query }: Props) {
               />
             )}
           </div>
-          {pane.isOpen && outline && (
+          {pane.isOpen && outline && !isFiles && (
             <SessionOutline
               pane={pane}
               turns={turns}

@@ -1,5 +1,4 @@
 import { type LucideIcon, Play, Search, Share2, SquareTerminal } from "lucide-react";
-import type { ReactNode } from "react";
 import { MenuButton, type MenuItem } from "../ui/Menu";
 import { go, toRun } from "../ui/routing";
 import styles from "./HeaderActions.module.css";
@@ -11,11 +10,10 @@ interface Props {
   readonly onShare: () => void;
   readonly resume: readonly MenuItem[];
   readonly more: readonly MenuItem[];
-  readonly children?: ReactNode;
 }
 
 /** The actions of a session. They have words where there is room for them. */
-export function HeaderActions({ runId, onFind, onShare, resume, more, children }: Props) {
+export function HeaderActions({ runId, onFind, onShare, resume, more }: Props) {
   return (
     <>
       <Action icon={Search} word="Find" title="Find in this session (f)" onClick={onFind} />
@@ -31,7 +29,6 @@ export function HeaderActions({ runId, onFind, onShare, resume, more, children }
         <SquareTerminal size={15} aria-hidden />
         <span>Resume</span>
       </MenuButton>
-      {children}
       <MenuButton label="More" items={more} className={styles.more} />
     </>
   );

@@ -1,5 +1,5 @@
 import { Columns2 } from "lucide-react";
-import { Fragment, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useRenderContext } from "../context/renderContext";
 import type { FileChange, ToolCallPart } from "../partita.gen";
 import { Button, IconButton } from "../ui/Button";
@@ -10,14 +10,13 @@ import { count, plural } from "../ui/format";
 import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import styles from "./Diff.module.css";
-import { type HunkLines, hunksOf, pairs, type Row, rowsOf } from "./diffs";
+import { DiffTable } from "./DiffTable";
+import { type HunkLines, hunksOf } from "./diffs";
 import { Section } from "./Section";
 
 const PAGE = 400;
 const NEXT_PAGE = 2000;
-const MAX_LINE_LENGTH = 2000;
 const CHANGE_LABELS = { add: "new file", update: "", delete: "deleted" } as const;
-const MARK_LABELS = { "+": "added", "-": "removed", " ": "" } as const;
 
 /** The changes of a call, by file. */
 export function Diff({ part, changes }: { part: ToolCallPart; changes: readonly FileChange[] }) {
@@ -38,8 +37,6 @@ function ChangedFile({ part, change, isOnly }: FileProps) {
   const [limit, setLimit] = useState(PAGE);
   const hunks = useMemo(() => hunksOf(part, change), [part, change]);
   const total = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  const shown = useMemo(() => visibleRows(hunks, limit), [hunks, limit]);
-  const hasNumbers = hunks.some((hunk) => hunk.oldStart !== undefined || hunk.newStart !== undefined);
   return (
     <Section
       title={isOnly ? hasNote(change) && <FileNote change={change} /> : <FileHead change={change} />}
@@ -63,20 +60,7 @@ function ChangedFile({ part, change, isOnly }: FileProps) {
           label={`Changes of ${visible(change.path)}`}
           what={plural(total, "line")}
         >
-          <table className={styles.table} data-split={isSplit}>
-            <tbody>
-              {shown.map((rows, at) => (
-                <Fragment key={at}>
-                  {at > 0 && <Gap wide={isSplit ? 6 : 4} />}
-                  {isSplit ? (
-                    <Split rows={rows} numbers={hasNumbers} />
-                  ) : (
-                    <Unified rows={rows} numbers={hasNumbers} />
-                  )}
-                </Fragment>
-              ))}
-            </tbody>
-          </table>
+          <DiffTable hunks={hunks} isSplit={isSplit} limit={limit} />
         </ShowAll>
       )}
       {total > limit && (
@@ -122,7 +106,7 @@ function FileNote({ change: { change = "update", movedTo } }: { change: FileChan
 }
 
 /** +3 −1 */
-function Counts({ plus, minus }: { plus: number; minus: number }) {
+export function Counts({ plus, minus }: { plus: number; minus: number }) {
   return (
     <span className={styles.counts}>
       {plus > 0 && <span className={styles.plus}>+{count(plus)}</span>}
@@ -134,17 +118,6 @@ function Counts({ plus, minus }: { plus: number; minus: number }) {
   );
 }
 
-function visibleRows(hunks: readonly HunkLines[], limit: number): Row[][] {
-  const shown: Row[][] = [];
-  let remaining = limit;
-  for (const hunk of hunks) {
-    if (remaining <= 0) break;
-    shown.push(rowsOf({ ...hunk, lines: hunk.lines.slice(0, remaining) }));
-    remaining -= hunk.lines.length;
-  }
-  return shown;
-}
-
 const newText = (hunks: readonly HunkLines[]): string =>
   hunks
     .map((hunk) =>
@@ -154,65 +127,3 @@ const newText = (hunks: readonly HunkLines[]): string =>
         .join("\n"),
     )
     .join("\n");
-
-const Gap = ({ wide }: { wide: number }) => (
-  <tr className={styles.gap}>
-    <td colSpan={wide}>⋯</td>
-  </tr>
-);
-
-function Unified({ rows, numbers }: { rows: readonly Row[]; numbers: boolean }) {
-  return rows.map((row, at) => (
-    <tr key={at} data-mark={row.mark}>
-      {numbers && <td className={styles.number}>{row.old}</td>}
-      {numbers && <td className={styles.number}>{row.new}</td>}
-      <Sign row={row} />
-      <Text row={row} />
-    </tr>
-  ));
-}
-
-function Split({ rows, numbers }: { rows: readonly Row[]; numbers: boolean }) {
-  return pairs(rows).map(([left, right], at) => (
-    <tr key={at}>
-      {numbers && <td className={styles.number}>{left?.old}</td>}
-      <Sign row={left} />
-      <Text row={left} />
-      {numbers && <td className={styles.number}>{right?.new}</td>}
-      <Sign row={right} />
-      <Text row={right} />
-    </tr>
-  ));
-}
-
-const Sign = ({ row }: { row: Row | null }) => (
-  <td className={styles.sign} data-mark={row?.mark}>
-    <span aria-hidden>{row?.mark === "-" ? "−" : row?.mark}</span>
-    {row && <span className="visually-hidden">{MARK_LABELS[row.mark]}</span>}
-  </td>
-);
-
-function Text({ row }: { row: Row | null }) {
-  if (!row) return <td className={styles.none} />;
-  return (
-    <td className={styles.text} data-mark={row.mark}>
-      {row.pieces
-        ? row.pieces.map((piece, at) =>
-            piece.changed ? (
-              <span key={at} className={styles.changed}>
-                {visible(piece.text)}
-              </span>
-            ) : (
-              visible(piece.text)
-            ),
-          )
-        : shortened(row.text)}
-    </td>
-  );
-}
-
-const shortened = (text: string): string => {
-  const line = text.replace(/\r$/, "");
-  if (line.length <= MAX_LINE_LENGTH) return visible(line);
-  return `${visible(line.slice(0, MAX_LINE_LENGTH))} … ${plural(line.length - MAX_LINE_LENGTH, "more character")}`;
-};

@@ -5,6 +5,7 @@
  *     #/sessions?…               the list of threads, with filters
  *     #/t/THREAD?m=MESSAGE&p=PATH   a thread, at a message, at a part of it
  *     #/t/THREAD?m=MESSAGE&q=WORDS  the same with the find bar, which marks these words
+ *     #/t/THREAD?view=files&f=PATH  the changed files of a thread, at one of them
  *     #/new                      a new chat
  *     #/run/RUN?at=SEQ           a replay
  *     #/compare?a=RUN&b=RUN
@@ -69,5 +70,8 @@ export const toThread = (
   part?: string | null,
   query?: string | null,
 ): string => href(["t", id], { m: message, p: part, q: query });
+/** The changed files of a thread, at one of them. */
+export const toFiles = (id: string, path?: string | null): string =>
+  href(["t", id], { view: "files", f: path });
 export const toRun = (id: string, at?: number | null) => href(["run", id], { at });
 export const toCompare = (a?: string | null, b?: string | null) => href(["compare"], { a, b });
