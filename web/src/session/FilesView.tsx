@@ -39,13 +39,28 @@ const LONG = 600;
 
 /** The files that a session changed, and all edits of each as one diff. */
 export function FilesView(props: FilesProps) {
-  const { files, diffs, error, folder, selected, onSelect } = props;
+  const { files, diffs, error, retry } = props;
+  if (error && !diffs) return <Failure error={error} retry={retry} />;
+  if (!files || !diffs) return <Loading />;
+  if (!files.length)
+    return <Empty title="No file was changed">The calls of this session have changed no files.</Empty>;
+  return <Files {...props} files={files} diffs={diffs} />;
+}
+
+type LoadedProps = FilesProps & {
+  readonly files: readonly ChangedFile[];
+  readonly diffs: readonly FileDiff[];
+};
+
+/** Mounted after the messages: its keys replace theirs. */
+function Files(props: LoadedProps) {
+  const { files, diffs, folder, selected, onSelect } = props;
   const [layout, setLayout] = useState<(typeof LAYOUTS)[number]["value"]>("unified");
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const content = useRef<HTMLElement>(null);
   const isOpen = (diff: FileDiff) =>
     toggled.get(diff.path) ?? (diff.lineCount <= LONG || diff.path === selected);
-  const shown = diffs?.map(({ path }) => path) ?? [];
+  const shown = diffs.map(({ path }) => path);
   const step = (by: 1 | -1) => {
     const at = selected === null ? (by > 0 ? -1 : 1) : shown.indexOf(selected);
     const next = shown[at + by];
@@ -55,7 +70,6 @@ export function FilesView(props: FilesProps) {
     { keys: "j", what: "Next file", group: "Session", run: () => step(1) },
     { keys: "k", what: "Previous file", group: "Session", run: () => step(-1) },
   ]);
-  const isLoaded = diffs !== undefined;
   const goTo = useCallback((path: string) => {
     const section = [...(content.current?.children ?? [])].find(
       (one) => one instanceof HTMLElement && one.dataset.file === path,
@@ -65,13 +79,9 @@ export function FilesView(props: FilesProps) {
     section.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
-    if (isLoaded && selected !== null) goTo(selected);
-  }, [isLoaded, selected, goTo]);
+    if (selected !== null) goTo(selected);
+  }, [selected, goTo]);
 
-  if (error && !diffs) return <Failure error={error} retry={props.retry} />;
-  if (!files || !diffs) return <Loading />;
-  if (!files.length)
-    return <Empty title="No file was changed">The calls of this session have changed no files.</Empty>;
   const setAll = (open: boolean) => setToggled(new Map(shown.map((path) => [path, open])));
   const isAnyOpen = diffs.some(isOpen);
   return (
