@@ -207,14 +207,16 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
         />
         <Toolbar threadId={threadId} isFiles={isFiles} files={overview?.files.length}>
           {!isFiles && (
-            <IconButton label="Outline" pressed={pane.isOpen} onClick={pane.toggle} data-outline-toggle>
-              <TableOfContents size={16} />
-            </IconButton>
+            <>
+              <ListBar rows={rows} filter={filter} onFilter={setFilter} onEnd={() => list.current?.toEnd()} />
+              <IconButton label="Outline" pressed={pane.isOpen} onClick={pane.toggle} data-outline-toggle>
+                <TableOfContents size={16} />
+              </IconButton>
+            </>
           )}
         </Toolbar>
         {branch !== null && <BranchNote onActivate={() => actions.chooseBranch(branch)} />}
         {find.isOpen && <FindBar find={find} />}
-        <ListBar rows={rows} filter={filter} onFilter={setFilter} onEnd={() => list.current?.toEnd()} />
         <div className={styles.body}>
           {isFiles && (
             <SessionFiles

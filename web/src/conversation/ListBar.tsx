@@ -43,7 +43,7 @@ export function ListBar({ rows, filter, onFilter, onEnd }: BarProps) {
       >
         <ListFilter size={16} aria-hidden />
       </IconButton>
-      <IconButton label="Scroll to the end" onClick={onEnd}>
+      <IconButton label="Scroll to the end" className={styles.end} onClick={onEnd}>
         <ArrowDownToLine size={16} aria-hidden />
       </IconButton>
       {isShown && <Kinds rows={rows} filter={filter} onFilter={onFilter} />}

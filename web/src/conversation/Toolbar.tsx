@@ -36,7 +36,7 @@ export function Toolbar({ threadId, isFiles, files, children }: Props) {
           {files ? <span className={styles.count}>{count(files)}</span> : null}
         </a>
       </nav>
-      <div className={styles.controls}>{children}</div>
+      {children}
     </div>
   );
 }
