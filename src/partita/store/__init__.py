@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .values import RunFilter as RunFilter
     from .values import SearchFilter as SearchFilter
     from .values import SearchHit as SearchHit
+    from .values import SearchPage as SearchPage
     from .values import Source as Source
     from .values import StatFilter as StatFilter
     from .values import StoredPart as StoredPart
@@ -157,6 +158,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "RunFilter",
         "SearchFilter",
         "SearchHit",
+        "SearchPage",
         "Source",
         "StatFilter",
         "StoredPart",
