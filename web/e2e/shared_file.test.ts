@@ -109,6 +109,14 @@ describe("a shared file", () => {
     await close();
   });
 
+  it("has a head at each turn", async () => {
+    const { page, close } = await openFile(file);
+    await page.locator("section[aria-busy=false]").waitFor();
+    expect(await page.locator("[data-turn]").count()).toBe(TURNS);
+    await page.locator("[data-turn]").nth(20).getByText("1 call", { exact: true }).waitFor();
+    await close();
+  });
+
   it.each([1440, 1024, 390])("has no accessibility violations at %d px", async (width) => {
     const { page, problems, close } = await openFile(file, { viewport: { width, height: 844 } });
     await page.getByText("Question 1 about").first().waitFor();

@@ -27,6 +27,7 @@ export function SharedSession({ shared, pane }: { shared: SharedThread; pane: Ou
   return (
     <div className={styles.columns}>
       <Transcript
+        turns={overview?.turns}
         messages={messages}
         label="Conversation"
         head={<Head shared={shared} onShow={show} />}

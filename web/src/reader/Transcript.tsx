@@ -1,10 +1,11 @@
 import { memo, type ReactNode, type RefObject, startTransition, useEffect, useMemo, useState } from "react";
 import { type RenderContext, RenderProvider } from "../context/renderContext";
-import type { Message } from "../partita.gen";
+import type { Message, OverviewTurn } from "../partita.gen";
 import { anchorOf } from "../parts/anchors";
 import { bytesOfData } from "../parts/fileUrls";
 import { Messages } from "../parts/Messages";
 import { MessageView } from "../parts/MessageView";
+import { TurnLine } from "../parts/TurnLine";
 import styles from "./Transcript.module.css";
 
 /** Messages per group. The browser lays out a group as a whole. */
@@ -32,6 +33,8 @@ interface Props {
   /** Rendered above the messages. It scrolls with them. */
   readonly head?: ReactNode;
   readonly label: string;
+  /** What happened after each question. */
+  readonly turns?: readonly OverviewTurn[];
   /** The message or part that is shown next. A new object shows it again. */
   readonly target?: Target | null;
   readonly box?: RefObject<HTMLElement | null>;
@@ -43,8 +46,9 @@ export type Target = NonNullable<RenderContext["target"]>;
  * Messages without a server. All of them are in the document, so that the browser can search and print them. The
  * browser lays out only those near the viewport.
  */
-export function Transcript({ messages, head, label, target = null, box }: Props) {
+export function Transcript({ messages, head, label, turns = NO_TURNS, target = null, box }: Props) {
   const groups = useMemo(() => grouped(messages), [messages]);
+  const heads = useMemo(() => headsOf(messages, turns), [messages, turns]);
   const [inBackground, setInBackground] = useState(GROUPS_PER_RENDER);
   const index = target ? messages.findIndex(({ id }) => id === target.messageId) : -1;
   const targetGroup = index < 0 ? -1 : Math.floor(index / GROUP_SIZE);
@@ -60,25 +64,58 @@ export function Transcript({ messages, head, label, target = null, box }: Props)
       <div className={styles.measure}>
         {head}
         {groups.slice(0, rendered).map((group, index) => (
-          <Group key={index} messages={group} target={index === targetGroup ? target : null} />
+          <Group key={index} messages={group} heads={heads} target={index === targetGroup ? target : null} />
         ))}
       </div>
     </section>
   );
 }
 
+interface Turn extends OverviewTurn {
+  readonly number: number;
+}
+
+const NO_TURNS: readonly OverviewTurn[] = [];
+
+/** A file may have been edited: a message can be anything. */
+const isQuestion = (message: Message | null): boolean => message?.role === "user";
+
+/** By their questions: the turns, with their numbers. */
+function headsOf(messages: readonly Message[], turns: readonly OverviewTurn[]): ReadonlyMap<string, Turn> {
+  const questions = new Set(messages.flatMap((one) => (isQuestion(one) ? [one.id] : [])));
+  const asked = turns.filter(({ messageId }) => questions.has(messageId));
+  return new Map(asked.map((turn, index) => [turn.messageId, { ...turn, number: index + 1 }]));
+}
+
+function Head({ turn }: { turn: Turn | undefined }) {
+  if (!turn) return null;
+  return (
+    <TurnLine
+      number={turn.number}
+      startedAt={turn.startedAt ?? null}
+      seconds={turn.seconds}
+      calls={turn.calls}
+      failed={turn.failed}
+      tokens={turn.inputTokens + turn.outputTokens}
+      cost={turn.cost ?? null}
+    />
+  );
+}
+
 interface GroupProps {
   readonly messages: readonly Message[];
+  readonly heads: ReadonlyMap<string, Turn>;
   readonly target: Target | null;
 }
 
-const Group = memo(function Group({ messages, target }: GroupProps) {
+const Group = memo(function Group({ messages, heads, target }: GroupProps) {
   const context = useMemo(() => (target ? { ...OFFLINE, target } : OFFLINE), [target]);
   return (
     <RenderProvider value={context}>
       <div className={styles.group}>
         {messages.map((message, index) => (
           <div key={index} className={styles.message}>
+            <Head turn={isQuestion(message) ? heads.get(message.id) : undefined} />
             <MessageView message={message} />
           </div>
         ))}
