@@ -135,18 +135,18 @@ describe("a conversation", () => {
     await row(page, "a3").getByText("Thirty metres").waitFor();
     expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["Lighthouses"]);
     expect(await feed(page).locator("[data-message]").count()).toBe(4);
-    await page.getByText("4 messages", { exact: true }).waitFor();
+    await page.getByRole("main").getByText("4 messages", { exact: true }).waitFor();
   });
 
   it("counts the same messages in the list and in the header, also when it shows internal ones", async () => {
     const hidden = agent("hidden", text("Route it."), { internal: true });
     await site.seed([{ thread: { id: "counted" }, messages: [user("c1", "Hello?"), hidden] }]);
     const page = await site.open("#/t/counted");
-    await page.getByText("1 message", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("main").getByText("1 message", { exact: true }).waitFor();
+    await page.getByRole("main").getByRole("button", { name: "More", exact: true }).click();
     await page.getByRole("menuitemcheckbox", { name: /internal/i }).click();
     await row(page, "hidden").waitFor();
-    expect(await page.getByText("1 message", { exact: true }).count()).toBe(1);
+    expect(await page.getByRole("main").getByText("1 message", { exact: true }).count()).toBe(1);
   });
 
   it("opens at the message and part in its address", async () => {
@@ -241,7 +241,7 @@ describe("a conversation", () => {
     await row(page, "a1").hover();
     await row(page, "a1").getByRole("button", { name: "Fork from here" }).click();
     await page.waitForURL(/#\/t\/(?!t1)/);
-    await page.getByText("2 messages", { exact: true }).waitFor();
+    await page.getByRole("main").getByText("2 messages", { exact: true }).waitFor();
   });
 
   it("shows new messages, and follows the end only when it is at the end", async () => {
@@ -259,7 +259,7 @@ describe("a conversation", () => {
     await page.mouse.wheel(0, -400);
     const before = await list.evaluate((one) => one.scrollTop);
     await site.api("POST", "api/threads/grows/messages", [agent("g31", text("And more."))]);
-    await page.getByText("32 messages", { exact: true }).waitFor();
+    await page.getByRole("main").getByText("32 messages", { exact: true }).waitFor();
     expect(await list.evaluate((one) => one.scrollTop)).toBe(before);
     await page.getByRole("button", { name: "Scroll to the end" }).click();
     await row(page, "g31").waitFor();
@@ -293,7 +293,7 @@ describe("a conversation", () => {
     await row(page, "a1").waitFor();
     await page.locator('[data-message="a1"][data-highlighted="false"]').waitFor();
     expect(await violationsInBoth(page)).toEqual([]);
-    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("main").getByRole("button", { name: "More", exact: true }).click();
     expect(await violationsInBoth(page, "[role=menu]")).toEqual([]);
     await page.keyboard.press("Escape");
     await page.keyboard.press(".");

@@ -66,6 +66,8 @@ describe("the command palette", () => {
     await page.keyboard.type("dynamo");
     await options(page).filter({ hasText: "Sound the horn in fog" }).click();
     await page.getByRole("heading", { name: "Sound the horn in fog" }).waitFor();
+    // It opens at the words.
+    await page.getByRole("search").getByText("1 of 1").waitFor();
   });
 
   it("runs the commands of the view, and returns the focus", async () => {

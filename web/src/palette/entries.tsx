@@ -60,10 +60,11 @@ export function settingEntries(): readonly PaletteEntry[] {
   );
 }
 
-export function sessionEntry(row: ThreadSummary, now: number): PaletteEntry {
+/** The entry of a session. With words that its messages contain, it opens at the first of them. */
+export function sessionEntry(row: ThreadSummary, now: number, words?: string): PaletteEntry {
   const { id, agent, updatedAt, project } = row.thread;
   const repository = (row.repository ?? project)?.split(/[\\/]/).filter(Boolean).at(-1);
-  const to = toThread(id);
+  const to = toThread(id, null, null, isIn(row.title, words) ? null : words);
   return {
     id: `session-${id}`,
     section: "Sessions",
@@ -89,6 +90,12 @@ export const savedSearchEntries = (): readonly PaletteEntry[] =>
     href: `${href(["sessions"])}${saved.filters && `?${saved.filters}`}`,
     run: () => openSearch(saved),
   }));
+
+const isIn = (title: string | undefined | null, words = ""): boolean =>
+  words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => title?.toLowerCase().includes(word));
 
 /** The search for a text in all sessions. */
 export const searchEntry = (text: string): PaletteEntry => ({

@@ -32,10 +32,12 @@ export function useSessionEntries(text: string): Sessions {
     enabled: isSearchable(words),
   });
   return useMemo(() => {
-    const entries = (rows: readonly ThreadSummary[] = []) =>
-      rows.filter(({ thread }) => thread.id !== opened.current).map((row) => sessionEntry(row, opened.now));
+    const entries = (rows: readonly ThreadSummary[] = [], of?: string) =>
+      rows
+        .filter(({ thread }) => thread.id !== opened.current)
+        .map((row) => sessionEntry(row, opened.now, of));
     const isCurrent = words !== "" && words === text.trim();
-    return { recent: entries(recent.data?.items), found: isCurrent ? entries(found.data?.items) : [] };
+    return { recent: entries(recent.data?.items), found: isCurrent ? entries(found.data?.items, words) : [] };
   }, [recent.data, found.data, words, text, opened]);
 }
 
