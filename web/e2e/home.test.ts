@@ -49,6 +49,25 @@ describe("Home without sessions", () => {
   });
 });
 
+describe("Home with demo data", () => {
+  it("says what this is, and leads to a demo session", async () => {
+    const site = await serve({ demo: true });
+    try {
+      const page = await site.open();
+      const steps = section(page, "Welcome to Partita");
+      await steps.getByText("Partita keeps every message of your AI agents").waitFor();
+      await section(page, "Sources").getByText("none with sessions").waitFor();
+      expect(await violationsInBoth(page)).toEqual([]);
+      await steps.getByRole("link", { name: "Open a demo session" }).click();
+      await page.waitForURL(/#\/t\//);
+      await page.getByRole("article").first().waitFor();
+      site.check();
+    } finally {
+      await site.stop();
+    }
+  });
+});
+
 describe("Home", () => {
   let site: Site;
   beforeAll(async () => {
@@ -117,6 +136,14 @@ describe("Home", () => {
     await section(page, "Recent sessions")
       .getByRole("link", { name: "Light the lamp" })
       .waitFor({ state: "detached" });
+  });
+
+  it("leads from a day of the year to its sessions", async () => {
+    const page = await site.open();
+    const day = page.locator("main ul a[data-at]").last();
+    await day.click();
+    await page.waitForURL(/\?.*(?:since|ids)=/);
+    await page.locator("#sidebar").getByText("Buy oil").waitFor();
   });
 
   it("compares the last seven days with the seven days before, in words", async () => {

@@ -44,6 +44,21 @@ describe("the settings of this browser", () => {
     expect(await chosen()).toMatchObject(expected);
   });
 
+  it("have a list of the shortcuts, and can be reset", async () => {
+    const page = await site.open("#/settings");
+    await page.getByRole("button", { name: "Show shortcuts" }).click();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Dark", exact: true }).click();
+    await page.getByRole("checkbox", { name: "Commands" }).check();
+    await page.getByRole("combobox", { name: "Editor" }).selectOption("Zed");
+    await page.getByRole("button", { name: "Reset to defaults" }).click();
+    await page.getByRole("button", { name: "System", pressed: true }).waitFor();
+    expect(await page.getByRole("checkbox", { name: "Commands" }).isChecked()).toBe(false);
+    expect(await page.getByRole("combobox", { name: "Editor" }).inputValue()).toBe("VS Code");
+    expect(await page.evaluate(() => localStorage.getItem("partita.preferences"))).toBe("{}");
+  });
+
   it("accept only a URL that opens an editor", async () => {
     const page = await site.open("#/settings");
     const test = page.getByRole("link", { name: /^Test:/ });

@@ -12,4 +12,5 @@ if (first === "t" && threadId) {
   prefetchSummary(threadId).catch(() => undefined);
 }
 // The view that is opened most often after the first one.
-if (first !== "t") window.addEventListener("load", () => setTimeout(() => void preloadView("t"), 500));
+if (first !== "t" && typeof window.requestIdleCallback === "function")
+  window.addEventListener("load", () => window.requestIdleCallback(() => void preloadView("t")));

@@ -1,6 +1,15 @@
-import { useId } from "react";
+import { useId, useState } from "react";
+import { Button } from "../ui/Button";
 import { ButtonGroup } from "../ui/ButtonGroup";
-import { type Preferences, SETTINGS, setSetting, usePreference, usePreferences } from "../ui/preferences";
+import { activeCommands } from "../ui/commands";
+import {
+  type Preferences,
+  resetPreferences,
+  SETTINGS,
+  setSetting,
+  usePreference,
+  usePreferences,
+} from "../ui/preferences";
 import styles from "./Appearance.module.css";
 import { EditorField } from "./EditorField";
 import { Row } from "./Row";
@@ -16,6 +25,11 @@ const PARTS: readonly { readonly name: Preferences["open"][number]; readonly lab
 /** The look of the page, which this browser keeps. */
 export function Appearance() {
   const now = usePreferences();
+  const [resets, setResets] = useState(0);
+  const reset = () => {
+    resetPreferences();
+    setResets(resets + 1);
+  };
   return (
     <div>
       <p className={styles.note}>Kept in this browser.</p>
@@ -30,11 +44,22 @@ export function Appearance() {
         </Row>
       ))}
       <OpenParts />
-      <EditorField />
+      <EditorField key={resets} />
       <Welcome />
+      <Row label="Keyboard shortcuts" about="Press ? in any view.">
+        <Button onClick={showShortcuts}>Show shortcuts</Button>
+      </Row>
+      <Row label="Defaults" about="Of everything on this page.">
+        <Button onClick={reset}>Reset to defaults</Button>
+      </Row>
     </div>
   );
 }
+
+const showShortcuts = () =>
+  activeCommands()
+    .find((one) => one.keys === "?")
+    ?.run();
 
 function OpenParts() {
   const [open, setOpen] = usePreference("open");

@@ -111,13 +111,19 @@ export function usePreference<Name extends keyof Preferences>(
 }
 
 export function setPreference<Name extends keyof Preferences>(name: Name, value: Preferences[Name]): void {
-  current = { ...current, [name]: value };
-  const changed = Object.entries(current).filter(([key, one]) => one !== DEFAULTS[key as Name]);
-  try {
-    localStorage.setItem(STORAGE, JSON.stringify(Object.fromEntries(changed)));
-  } catch {
-    // a sandboxed file without storage: kept until the page is closed
-  }
+  save({ ...current, [name]: value });
+}
+
+/** Restores the defaults of everything that the settings show; the list of sessions keeps its width. */
+export const resetPreferences = (): void =>
+  save({ ...DEFAULTS, sidebar: current.sidebar, sidebarFolded: current.sidebarFolded });
+
+function save(next: Preferences): void {
+  current = next;
+  const changed = Object.entries(current).filter(
+    ([key, one]) => JSON.stringify(one) !== JSON.stringify(DEFAULTS[key as keyof Preferences]),
+  );
+  localStorage.setItem(STORAGE, JSON.stringify(Object.fromEntries(changed)));
   for (const listener of listeners) listener();
 }
 
