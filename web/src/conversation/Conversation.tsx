@@ -35,7 +35,6 @@ import { type ListControl, MessageList } from "./MessageList";
 import { MessageMap } from "./MessageMap";
 import { RawPanel } from "./RawPanel";
 import { isQuestion, rowsOf } from "./rows";
-import { SessionFiles } from "./SessionFiles";
 import { SessionOutline } from "./SessionOutline";
 import { Toolbar } from "./Toolbar";
 import { Usage } from "./Usage";
@@ -59,6 +58,7 @@ const WaterfallDialog = lazy(() =>
   import("../outline/WaterfallDialog").then((it) => ({ default: it.WaterfallDialog })),
 );
 const SessionDialog = lazy(() => import("./SessionDialog").then((it) => ({ default: it.SessionDialog })));
+const SessionFiles = lazy(() => import("./SessionFiles").then((it) => ({ default: it.SessionFiles })));
 const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
 
 interface Props {
@@ -219,13 +219,15 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
         {find.isOpen && <FindBar find={find} />}
         <div className={styles.body}>
           {isFiles && (
-            <SessionFiles
-              threadId={threadId}
-              branch={branch}
-              overview={overview}
-              folder={thread?.project}
-              selected={file}
-            />
+            <Suspense>
+              <SessionFiles
+                threadId={threadId}
+                branch={branch}
+                overview={overview}
+                folder={thread?.project}
+                selected={file}
+              />
+            </Suspense>
           )}
           <div className={styles.column} data-hidden={isFiles}>
             <div ref={frame} className={styles.messages}>
