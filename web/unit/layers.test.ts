@@ -37,7 +37,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "session",
     "outline",
   ],
-  reader: ["ui", "styles", "context", "markdown", "parts", "outline", "session"],
+  reader: ["ui", "styles", "context", "markdown", "parts", "tools", "outline", "session"],
   replay: ["ui", "api", "stream", "context", "parts"],
   compare: ["ui", "api", "replay"],
   analytics: ["ui", "api", "threads"],

@@ -33,7 +33,6 @@ import { HeaderActions } from "./HeaderActions";
 import { ListBar } from "./ListBar";
 import { type ListControl, MessageList } from "./MessageList";
 import { MessageMap } from "./MessageMap";
-import { RawPanel } from "./RawPanel";
 import { isQuestion, rowsOf } from "./rows";
 import { SessionOutline } from "./SessionOutline";
 import { Toolbar } from "./Toolbar";
@@ -59,6 +58,7 @@ const WaterfallDialog = lazy(() =>
 );
 const SessionDialog = lazy(() => import("./SessionDialog").then((it) => ({ default: it.SessionDialog })));
 const SessionFiles = lazy(() => import("./SessionFiles").then((it) => ({ default: it.SessionFiles })));
+const RawPanel = lazy(() => import("./RawPanel").then((it) => ({ default: it.RawPanel })));
 const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
 
 interface Props {
@@ -304,13 +304,15 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
           )}
         </div>
         {raw !== null && (
-          <RawPanel
-            key={raw}
-            threadId={threadId}
-            messageId={raw}
-            parentId={cache.parentOf(raw)}
-            onClose={() => setRaw(null)}
-          />
+          <Suspense>
+            <RawPanel
+              key={raw}
+              threadId={threadId}
+              messageId={raw}
+              parentId={cache.parentOf(raw)}
+              onClose={() => setRaw(null)}
+            />
+          </Suspense>
         )}
         {timeline && (
           <Suspense>

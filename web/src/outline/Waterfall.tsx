@@ -1,7 +1,7 @@
 import { Ban, CircleX, LoaderCircle, type LucideIcon, OctagonPause, Sparkles } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import type { OverviewCall, OverviewState, OverviewTurn } from "../partita.gen";
-import { iconOf } from "../tools/bodies";
+import { iconOf } from "../tools/icons";
 import { Button } from "../ui/Button";
 import { compact, count, duration, moment, money, plural } from "../ui/format";
 import { relativePath } from "../ui/paths";

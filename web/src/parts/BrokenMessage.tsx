@@ -1,7 +1,7 @@
 import { TriangleAlert } from "lucide-react";
 import type { Message } from "../partita.gen";
+import { useBodies } from "../tools/bodyLoader";
 import { stringify } from "../tools/json";
-import { LongText } from "../tools/LongText";
 import { CopyButton } from "../ui/CopyButton";
 import { Fold } from "../ui/Fold";
 import { visible } from "../ui/sanitize";
@@ -25,4 +25,7 @@ export function BrokenMessage({ message, error }: { message: Message; error: unk
 }
 
 /** Serialized only when the fold is open. */
-const Json = ({ text }: { text: () => string }) => <LongText text={text()} label="Raw JSON" />;
+function Json({ text }: { text: () => string }) {
+  const bodies = useBodies(true);
+  return bodies && <bodies.LongText text={text()} label="Raw JSON" />;
+}

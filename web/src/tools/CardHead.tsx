@@ -6,8 +6,8 @@ import { FilePath } from "../ui/FilePath";
 import { count, duration } from "../ui/format";
 import { visible } from "../ui/sanitize";
 import { childrenOf, totalNotes, totalsOf } from "./agents";
-import { iconOf } from "./bodies";
 import styles from "./CardHead.module.css";
+import { iconOf } from "./icons";
 import { type CallState, notesOf, type Tone } from "./states";
 
 interface Props {

@@ -9,7 +9,7 @@ import { useFold } from "../ui/Fold";
 import { type Preferences, usePreference } from "../ui/preferences";
 import { visible } from "../ui/sanitize";
 import { Approval } from "./Approval";
-import { bodyOf } from "./bodies";
+import { useBodies } from "./bodyLoader";
 import { CardHead, pathOf } from "./CardHead";
 import { ClientCall } from "./ClientCall";
 import { Commits } from "./Commits";
@@ -37,13 +37,14 @@ export const ToolCard = memo(function ToolCard({ call: stored, place }: Props) {
   const view = useToolView(part) ?? before;
   const call = useMemo(() => view && { part, view, content }, [part, view, content]);
   const outputs = useMemo(() => ({ firstPieces, error, retry }), [firstPieces, error, retry]);
+  const bodies = useBodies(isOpen);
   const id = useId();
   const shown =
     view?.failure && state.tone === "ok" ? { ...state, tone: "bad" as const, label: view.failure } : state;
   const path = pathOf(view);
   const title = view?.title ?? stored.name;
   const subject = view?.subject ?? "";
-  const Body = view && bodyOf(view);
+  const Body = view && bodies?.bodyOf(view);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a field set is for fields
     <div

@@ -1,6 +1,7 @@
 /** Interprets ANSI escape sequences: colours become class names, overwritten lines are merged. */
 import Anser from "anser";
 import { visible } from "../ui/sanitize";
+import { COLOUR, ESC, merged, withoutOtherSequences } from "./ansiText";
 
 const HUES = ["red", "green", "yellow", "blue", "magenta", "cyan"] as const;
 type Hue = (typeof HUES)[number];
@@ -11,16 +12,7 @@ export interface Span {
   readonly styles: readonly string[];
 }
 
-const ESC = "\u001b";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with one
-const LINK_OR_TITLE = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
-const OTHER_SEQUENCES = /\u001b(?:\[[0-?]*[ -/]*[@-ln-~]|[()*+][0-9A-Za-z]|[=>78cDEHMNOZ])/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
-const COLOUR = /\u001b\[[0-9;:]*m/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a character followed by a backspace
-const OVERSTRUCK = /[^\n\u0008]\u0008/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const RESETS = /^\u001b\[0*m$/;
 const MAX_CARRIED = 16;
 
@@ -42,24 +34,10 @@ export function ansiLine(line: string, carry: Carry = []): { spans: Span[]; carr
 
 const plain = (text: string): Span[] => (text ? [{ text: visible(text), styles: [] }] : []);
 
-const withoutOtherSequences = (line: string): string =>
-  line.includes(ESC) || line.includes("\b")
-    ? line.replace(LINK_OR_TITLE, "").replace(OTHER_SEQUENCES, "").replace(OVERSTRUCK, "")
-    : line;
-
 function carried(text: string, carry: Carry): Carry {
   let active = [...carry];
   for (const [sequence] of text.matchAll(COLOUR)) active = RESETS.test(sequence) ? [] : [...active, sequence];
   return active.slice(-MAX_CARRIED);
-}
-
-/** The visible text of a line that was overwritten after carriage returns, as by a progress bar. */
-export function merged(line: string): string {
-  const text = line.replace(/\r+$/, "");
-  if (!text.includes("\r")) return text;
-  const versions = text.split("\r").filter(Boolean);
-  if (text.includes(ESC)) return versions.at(-1) ?? "";
-  return versions.reduce((before, after) => after + before.slice(after.length), "");
 }
 
 interface Entry {

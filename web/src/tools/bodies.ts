@@ -1,19 +1,4 @@
-/** The icon and the component of each kind of tool call. */
-import {
-  Bot,
-  FileDiff,
-  FileText,
-  FolderSearch,
-  Globe,
-  ListTodo,
-  type LucideIcon,
-  MessageCircleQuestionMark,
-  Network as NetworkIcon,
-  NotebookPen,
-  SearchCheck,
-  SquareTerminal,
-  Wrench,
-} from "lucide-react";
+/** The component of each kind of tool call. Loaded by `loadBodies`. */
 import type { ComponentType } from "react";
 import type { PartPlace } from "../context/renderContext";
 import type { ToolView } from "../partita.gen";
@@ -28,6 +13,8 @@ import { SearchResults } from "./SearchResults";
 import { Terminal } from "./Terminal";
 import { TodoList } from "./TodoList";
 import { Fetch, WebSearch } from "./Web";
+
+export { LongText } from "./LongText";
 
 export type Kind = ToolView["kind"];
 type Of<K extends Kind> = Extract<ToolView, { readonly kind: K }>;
@@ -57,20 +44,3 @@ const BODIES: { readonly [K in Kind]: ComponentType<BodyProps<K>> } = {
 /** The component for the body of a call. GenericCall kinds show input and output. */
 export const bodyOf = (view: ToolView): ComponentType<BodyProps> =>
   (BODIES[view.kind] ?? GenericCall) as ComponentType<BodyProps>;
-
-const ICONS: Readonly<Record<Kind, LucideIcon>> = {
-  command: SquareTerminal,
-  edit: FileDiff,
-  read: FileText,
-  search: FolderSearch,
-  todos: ListTodo,
-  plan: NotebookPen,
-  question: MessageCircleQuestionMark,
-  fetch: Globe,
-  "web-search": SearchCheck,
-  agent: Bot,
-  network: NetworkIcon,
-  other: Wrench,
-};
-
-export const iconOf = ({ kind }: { readonly kind: string }): LucideIcon => ICONS[kind as Kind] ?? Wrench;

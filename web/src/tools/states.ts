@@ -1,6 +1,7 @@
 /** The state of a call as a tone and a label, so that it does not depend on colour. */
 import type { ToolCallPart, ToolView } from "../partita.gen";
-import { ansiLine } from "./ansi";
+import { visible } from "../ui/sanitize";
+import { plainLine } from "./ansiText";
 import { type OutputContent, textOf } from "./call";
 import { isObject, member, stringify } from "./json";
 import { withoutErrorTags } from "./tags";
@@ -85,11 +86,7 @@ export function reasonOf(
   // The last line of a command says most: the exception, the number of failed tests.
   const printed = textOf(part, view.errors) || textOf(part, view.output);
   const last = printed.trimEnd().split("\n").at(-1) ?? "";
-  return oneLine(
-    ansiLine(last.slice(0, 4 * MAX_REASON))
-      .spans.map((span) => span.text)
-      .join(""),
-  );
+  return oneLine(visible(plainLine(last.slice(0, 4 * MAX_REASON))));
 }
 
 const oneLine = (text: string): string =>

@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Message } from "../../src/partita.gen";
 import { Reader } from "../../src/reader/Reader";
 import { Transcript } from "../../src/reader/Transcript";
+import { loadBodies } from "../../src/tools/bodyLoader";
 
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {})); // React reports what is contained
 afterEach(() => {
@@ -31,6 +32,8 @@ const BROKEN: Readonly<Record<string, unknown>> = {
 
 const shown = (messages: readonly unknown[]) =>
   render(<Transcript messages={messages as Message[]} label="The conversation" />);
+
+beforeAll(loadBodies);
 
 describe("a message that cannot be displayed", () => {
   it.each(Object.entries(BROKEN))("shows its error and its JSON beside the others: %s", (_, broken) => {

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   type BlobPiece,
   MessageTime,
@@ -10,6 +10,7 @@ import {
 } from "../../src/context/renderContext";
 import { ToolViews } from "../../src/context/toolViews";
 import type { ToolCallPart } from "../../src/partita.gen";
+import { loadBodies } from "../../src/tools/bodyLoader";
 import { ToolCard } from "../../src/tools/ToolCard";
 import { CASES, call, caseOf, KINDS, STATES, seen } from "./calls";
 
@@ -44,6 +45,8 @@ const state = (word: string) => {
   if (!found) throw new Error(word);
   return found;
 };
+
+beforeAll(loadBodies);
 
 describe("the card of a call", () => {
   it.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ansiLine, merged } from "../../src/tools/ansi";
+import { ansiLine } from "../../src/tools/ansi";
+import { merged } from "../../src/tools/ansiText";
 import { Lines, linesOf, MAX_LINE_LENGTH } from "../../src/tools/lines";
 
 const E = "\u001b[";
