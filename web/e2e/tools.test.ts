@@ -279,6 +279,10 @@ describe("tool calls", () => {
     const found = card(page, /^Search hot/);
     await found.waitFor();
     await leaveEnd(page);
+    // The body is loaded when the page is idle; then it does not move the line when it opens.
+    await page.waitForFunction(() =>
+      performance.getEntriesByType("resource").some(({ name }) => /\/bodies-.*\.js$/.test(name)),
+    );
     const head = found.locator("button[aria-expanded]");
     const box = await found.locator("> div").first().boundingBox();
     for (const [x, isOpen] of [

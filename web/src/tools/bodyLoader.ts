@@ -27,4 +27,4 @@ function subscribe(listener: () => void): () => void {
 
 // So that a call opens without a delay.
 if (typeof window !== "undefined" && typeof window.requestIdleCallback === "function")
-  window.requestIdleCallback(() => void loadBodies());
+  window.requestIdleCallback(() => void loadBodies(), { timeout: 1000 });
