@@ -335,7 +335,8 @@ class ThreadOutline(msgspec.Struct, rename="camel"):
     """Of each message: its id, number (`seq`), role, type, time, size in bytes and version; whether it is
     internal, has reasoning, has errors; how many calls of each kind it has, and how many failed; the indexes
     where its texts start and end (its other parts are calls and reasoning; an `end` of null: the last part);
-    how many calls are before and between these indexes; the time when its last call ended; its tokens and cost."""
+    how many calls are before and between these indexes; the time when its last call ended; its tokens and
+    cost."""
     siblings: Mapping[str, Sequence[str]]
     """Of each message with alternatives on other branches: the ids of all alternatives, in order."""
     total: int
