@@ -94,6 +94,19 @@ async def test_a_session_becomes_a_thread_with_messages_runs_and_costs(store: St
     assert await raw_lines_of(store) == gardening().lines()
 
 
+async def test_a_run_ends_with_its_last_message(store: Store, tmp_path: Path) -> None:
+    log = gardening()
+    later = (log.began + timedelta(hours=3)).isoformat().replace("+00:00", ".000Z")
+    log.raw(type="queue-operation", operation="enqueue", sessionId=SESSION, timestamp=later)
+    path = log.write(tmp_path)
+    set_old_mtime(path)
+    await import_paths(store, path)
+    ends = [run.finished_at for run in (await store.runs.list(RunFilter(thread_id=SESSION))).items]
+    last = (await messages_of(store))[-1].created_at
+    assert last is not None
+    assert all(end is not None and end - last < timedelta(seconds=5) for end in ends)
+
+
 async def test_calls_have_their_times(store: Store, tmp_path: Path) -> None:
     await import_paths(store, gardening().write(tmp_path))
     calls = (await store.messages.find_parts(PartFilter(tool="Bash"))).items

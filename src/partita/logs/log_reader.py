@@ -50,6 +50,8 @@ class RawLine(NamedTuple):
     run_id: str
     time: datetime | None
     raw: bytes
+    has_content: bool
+    """Whether it is part of a message, not only a record about the session."""
 
 
 class Batch(NamedTuple):
@@ -301,9 +303,12 @@ class LogReader:
             builder.offset = line.offset
             value = line.value
             if line.problem is None and is_object(value):
+                builder.has_content = False
                 feed(value)
                 if keep:
-                    self._lines.append(RawLine(builder.run_id or "", builder.time, line.raw))
+                    self._lines.append(
+                        RawLine(builder.run_id or "", builder.time, line.raw, builder.has_content)
+                    )
             else:
                 self._read_damaged(line)
             if number % TAKE_EVERY == 0:
@@ -322,13 +327,14 @@ class LogReader:
 
     def _read_value(self, value: Json, raw: bytes) -> None:
         builder = self.builder
+        builder.has_content = False
         if is_object(value):
             self.decoder.feed(value)
         elif value is not UNSET:
             builder.report_unknown(NOT_AN_OBJECT)
             builder.add_record(f"{self.format.agent}-line", value)
         if self._keep_lines:
-            self._lines.append(RawLine(builder.run_id or "", builder.time, raw))
+            self._lines.append(RawLine(builder.run_id or "", builder.time, raw, builder.has_content))
 
     def _report_end(self) -> None:
         """Report problems that are certain when the log has ended."""
@@ -359,11 +365,12 @@ class LogReader:
                 builder.unknown_records.add(NOT_AN_OBJECT, line.position, name)
             current = builder.run_id, builder.line, builder.offset, builder.time
             builder.run_id, builder.line, builder.offset = run_id, line.number, line.offset
+            builder.has_content = False
             if is_object(line.value):
                 with self._in_log(name, None):
                     decoder.feed(line.value)
             if self._keep_lines:
-                self._lines.append(RawLine(run_id, builder.time, line.raw))
+                self._lines.append(RawLine(run_id, builder.time, line.raw, builder.has_content))
             builder.run_id, builder.line, builder.offset, builder.time = current
         self._add_link_checker(decoder, name)
         with self._in_log(name, ()):

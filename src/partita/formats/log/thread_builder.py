@@ -110,6 +110,8 @@ class ThreadBuilder:
 
     def add_message(self, message: Message) -> None:
         """Add a whole message. It replaces one with the same id."""
+        if not message.internal:
+            self.root.has_content = True
         known = self._pending.get(message.id)
         if known is not None and known.message is not None:
             known.message = self._with_position(replace(message, parent_id=known.message.parent_id))
@@ -119,6 +121,7 @@ class ThreadBuilder:
 
     def open(self, message: AssistantMessage) -> None:
         """Begin an assistant message; the one before it only waits for outputs."""
+        self.root.has_content = True
         if self._open is not None:
             self._open.closed = True
         pending = PendingMessage(message.id, None, State(self._with_position(message), SEVEN), closed=False)
@@ -134,6 +137,7 @@ class ThreadBuilder:
         if pending is None or state is None:
             self.report_unknown("a chunk of a message that is not open", detail=message_id)
             return False
+        self.root.has_content = True
         if self.root.on_change is not None:
             self._report_change(message_id)
         for chunk in chunks:
@@ -534,6 +538,7 @@ class LogBuilder(ThreadBuilder):
         self.log = ""  # the sub-agent, if the record is in its own log
         self.source_lines: tuple[int, ...] | None = None  # of earlier records that are being added
         self.time: datetime | None = None
+        self.has_content = False  # whether messages were added or changed since it was reset
         self.first_time: datetime | None = None
         self.last_time: datetime | None = None
         self.facts: dict[Fact, Json] = {}

@@ -32,6 +32,7 @@ class _RunBuilder:
         self.turn: Turn | None = None
         self.first: datetime | None = None
         self.last: datetime | None = None
+        self.last_content: datetime | None = None  # of the lines that are part of messages
 
     def add(self, line: RawLine) -> None:
         """Add a line; those that are stored are only counted."""
@@ -39,7 +40,11 @@ class _RunBuilder:
         if self.read > self.stored:
             self.lines.append((line.time, line.raw))
         time = line.time
-        if time is not None and time != self.last:
+        if time is None:
+            return
+        if line.has_content and (self.last_content is None or time > self.last_content):
+            self.last_content = time
+        if time != self.last:
             if self.last is None or time > self.last:
                 self.last = time
             if self.first is None or time < self.first:
@@ -129,7 +134,7 @@ class RunsBuilder:
             metadata={**metadata, **({"prices": prices} if prices else {})},
             created_at=builder.first,
             started_at=builder.first,
-            finished_at=None if status == "running" else builder.last,
+            finished_at=None if status == "running" else builder.last_content or builder.last,
         )
 
 
