@@ -21,15 +21,9 @@ interface View {
 }
 
 const VIEWS: readonly View[] = [
-  {
-    name: "sessions",
-    hash: editOf,
-    ready: async (page) => {
-      await page.keyboard.press("o"); // opens all cards, which moves the message
-      await page.waitForTimeout(500);
-      await page.locator("[data-highlighted=true], [data-selected=true]").first().scrollIntoViewIfNeeded();
-    },
-  },
+  { name: "home", hash: () => "#/" },
+  { name: "sessions", hash: editOf },
+  { name: "files", hash: () => `#/t/${CODING}?view=files` },
   { name: "chat", hash: () => "#/new" },
   { name: "network", hash: (site) => threadOf(site, "demo-network") },
   { name: "replay", hash: (site) => runOf(site) },
@@ -58,15 +52,16 @@ async function threadOf(site: Site, agent: string): Promise<string> {
   return `#/t/${items[0]?.id ?? CODING}`;
 }
 
-/** The message of the coding session that edits files. */
+/** The call of the coding session that edits files. */
 async function editOf(site: Site): Promise<string> {
   interface Stored {
     readonly id: string;
     readonly content: { readonly parts: readonly { readonly name?: string }[] };
   }
   const { items } = await site.api<{ items: Stored[] }>("GET", `api/threads/${CODING}/messages`);
-  const edit = items.find(({ content }) => content.parts.some(({ name }) => name === "MultiEdit"));
-  return `#/t/${CODING}?m=${edit?.id}`;
+  const partOf = ({ content }: Stored) => content.parts.findIndex(({ name }) => name === "MultiEdit");
+  const edit = items.find((one) => partOf(one) >= 0);
+  return edit ? `#/t/${CODING}?m=${edit.id}&p=${partOf(edit)}` : `#/t/${CODING}`;
 }
 
 /** Two runs of the same task. */
