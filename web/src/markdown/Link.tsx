@@ -29,7 +29,7 @@ export function Link({ href, text, children }: Props) {
       </EditorLink>
     );
   if (safe === null) {
-    const isPath = /^[\w./#~-]+$/.test(href) && !href.includes("..");
+    const isPath = PATH.test(decoded(href)) && !href.includes("..");
     return (
       <span className={styles.dead} title={visible(href)}>
         {children}
@@ -45,6 +45,9 @@ export function Link({ href, text, children }: Props) {
     </a>
   );
 }
+
+/** The path of a file, possibly with a line: `src/oven.py:12`, `C:\\bread\\oven.py`, `oven.py#L3-L9`. */
+const PATH = /^(?:file:\/\/)?(?:[a-z]:[\\/])?(?=[^:]*(?:$|[./\\]))[\w ./\\#~@+()-]*(?::\d+(?:[:-]\d+)?)?$/i;
 
 function decoded(href: string): string {
   try {

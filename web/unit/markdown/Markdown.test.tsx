@@ -124,6 +124,20 @@ describe("links", () => {
   });
 
   it.each([
+    ["src/oven.ts:12", true],
+    ["src/oven.ts:12:4", true],
+    ["C:\\\\bread\\\\oven.ts", true],
+    ["file:///bread/oven%20door.ts#L3-L9", true],
+    ["README", true],
+    ["../../etc/passwd", false],
+    ["javascript:12", false],
+    ["data:text/html,1", false],
+  ])("to %s, a file or not, show their target only if it is not a file", (href, isFile) => {
+    const { container } = show(`[oven.ts:12](<${href}>)`);
+    expect(container.textContent === "oven.ts:12").toBe(isFile);
+  });
+
+  it.each([
     ["https://evil.example/x", "https://good.example", "evil.example"],
     ["https://evil.example/x", "paypal.com", "evil.example"],
     ["https://good.example/x", "https://good.example/x", null],
