@@ -22,6 +22,8 @@ const RULES: readonly Rule[] = [
   { pattern: /\]\([^)\n]{0,500}\)/y },
   { pattern: /\]\((?=[^)\n]{0,500}\))/y, by: " (" }, // a match in the address
   { pattern: /\*{1,3}|`{1,3}|~~/y },
+  { pattern: /#{2,6} (?=\S)/y }, // a passage may have its lines on one
+  { pattern: /\|(?:[ :-]*\|)+ ?/y, by: " " }, // the lines of a table
 ];
 /** At the beginning of the text or of a line. */
 const LINE_START: Rule = { pattern: /(?:#{1,6} |> |[-+] (?=\S))/y };

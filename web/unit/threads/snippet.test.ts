@@ -32,6 +32,8 @@ describe("a passage is plain text", () => {
     ["🌫️ **«fog»** 🌫️", "🌫️ «fog» 🌫️"],
     ["a * b «*» c", "a b «*» c"],
     ["5 - 3 and «C#»", "5 - 3 and «C#»"],
+    ["computed ### Modern «lamp» ## End", "computed Modern «lamp» End"],
+    ["| battery | «lamp» | | --- | :-: | | on", "| battery | «lamp» on"],
     ["…no  marks\n\n«here»…", "…no marks «here»…"],
   ])("%s", (marked, expected) => {
     expect(plain(marked)).toBe(expected);
