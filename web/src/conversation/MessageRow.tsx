@@ -51,6 +51,7 @@ export const MessageRow = memo(function MessageRow(props: Props) {
       data-message={isMain ? row.id : undefined}
       data-slice={isMain ? undefined : row.id}
       data-in-group={entry.inGroup}
+      data-continues={entry.continues}
       data-selected={props.selected}
       data-highlighted={props.highlighted}
       tabIndex={-1}

@@ -21,6 +21,8 @@ export interface MessageEntry {
   /** The turn that begins here. */
   readonly turn?: Turn;
   readonly inGroup: boolean;
+  /** The same agent has written the message before it in this turn. */
+  readonly continues: boolean;
   readonly isRunning: boolean;
   readonly estimate: number;
 }
@@ -60,9 +62,23 @@ export function entriesOf(options: EntryOptions): readonly Entry[] {
     const slices = turn.rows.flatMap((row) =>
       row === last ? joined(slicesOf(row)).map((one) => ({ ...one, kind: "text" as const })) : slicesOf(row),
     );
-    return detail === "normal" ? normal(slices, turn, options) : focused(slices, turn, options);
+    return continued(detail === "normal" ? normal(slices, turn, options) : focused(slices, turn, options));
   });
 }
+
+/** The entries of a turn. Of its messages of the agent, all but the first one continue another. */
+function continued(entries: readonly Entry[]): readonly Entry[] {
+  let isFirst = true;
+  return entries.map((entry) => {
+    if (entry.kind !== "message" || entry.inGroup || !isOfAgent(entry.row)) return entry;
+    if (!isFirst) return { ...entry, continues: true };
+    isFirst = false;
+    return entry;
+  });
+}
+
+const isOfAgent = ({ role, type, internal }: Row): boolean =>
+  role === "assistant" && type !== "event" && !internal;
 
 /** The message that an entry is about: that of a group is its first one. */
 export const messageOf = (entry: Entry): string =>
@@ -87,6 +103,7 @@ function whole(row: Row, turn: Turn): MessageEntry {
     isMain: true,
     turn: head,
     inGroup: false,
+    continues: false,
     isRunning: turn.isRunning,
     estimate: estimate(row) + (head ? TURN_HEIGHT : 0),
   };

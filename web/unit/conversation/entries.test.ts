@@ -81,6 +81,14 @@ describe("the entries of a list", () => {
     expect(entries(rows, options).map(brief).join(" ")).toBe(expected);
   });
 
+  it("know which messages continue one of the same agent in their turn", () => {
+    const all = entries([question("q1"), text("a1"), calls("a2", 3), text("a3"), question("q2"), text("a4")]);
+    const continuing = all.filter((one) => one.kind === "message" && one.continues).map(brief);
+    expect(continuing).toEqual(["a3"]);
+    const everything = entries([question("q1"), text("a1"), text("a3")], { detail: "everything" });
+    expect(everything.some((one) => one.kind === "message" && one.continues)).toBe(false);
+  });
+
   it("folds two calls only if they are in two messages", () => {
     expect(entries([question("q1"), calls("a1", 2)]).map(brief)).toEqual(["q1", "a1"]);
     expect(entries([question("q1"), calls("a1", 1), calls("a2", 1)]).map(brief)).toEqual([
