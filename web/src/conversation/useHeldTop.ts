@@ -52,8 +52,12 @@ function topOf(scroller: HTMLElement | null, entries: readonly Entry[]) {
     index: Number(row.dataset.index),
     box: row.getBoundingClientRect(),
   }));
-  const first = rows.sort((a, b) => a.index - b.index).find(({ box }) => box.bottom > area.top + 1);
+  rows.sort((a, b) => a.index - b.index);
+  // Where a message begins, because its height may change.
+  const begins = ({ box }: (typeof rows)[number]) =>
+    box.top >= area.top - 1 && box.top < area.top + area.height / 3;
+  const first = rows.find(begins) ?? rows.find(({ box }) => box.bottom > area.top + 1);
   if (!first) return null;
   const before = entries.slice(0, first.index + 1).reverse();
-  return { ids: before.map(messageOf), offset: Math.min(0, first.box.top - area.top) + 0 };
+  return { ids: before.map(messageOf), offset: first.box.top - area.top };
 }
