@@ -279,18 +279,17 @@ describe("tool calls", () => {
     const found = card(page, /^Search hot/);
     await found.waitFor();
     await leaveEnd(page);
-    // The body is loaded when the page is idle; then it does not move the line when it opens.
-    await page.waitForFunction(() =>
-      performance.getEntriesByType("resource").some(({ name }) => /\/bodies-.*\.js$/.test(name)),
-    );
     const head = found.locator("button[aria-expanded]");
-    const box = await found.locator("> div").first().boundingBox();
+    const line = found.locator("> div").first();
+    const box = await line.boundingBox();
     for (const [x, isOpen] of [
       [3, "true"],
       [(box?.width ?? 0) / 2, "false"],
     ] as const) {
       await page.mouse.click((box?.x ?? 0) + x, (box?.y ?? 0) + 4);
       await expect.poll(() => head.getAttribute("aria-expanded")).toBe(isOpen);
+      if (isOpen === "true") await found.getByRole("link", { name: /line 44/ }).waitFor();
+      expect(await line.boundingBox()).toEqual(box); // it stays under the pointer
     }
   });
 

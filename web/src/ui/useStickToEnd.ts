@@ -36,6 +36,12 @@ class EndAnchor {
 
   readonly release = (): void => this.attach(false);
 
+  /** The user acts: the list is released, and a scroll of its own that has not ended is given up. */
+  private readonly yieldToUser = (): void => {
+    this.release();
+    this.list?.cancelScroll();
+  };
+
   private attach(isAttached: boolean): void {
     this.isAttached = isAttached;
     if (this.list) this.list.options.scrollEndThreshold = this.threshold; // at once, not at the next render
@@ -62,20 +68,27 @@ class EndAnchor {
       last = now;
       follow();
     };
-    const resized = new ResizeObserver(follow);
+    const onResize = () => {
+      // What fits its window never scrolls: no event corrects the offset that the list started with.
+      if (element.scrollHeight <= element.clientHeight) list.scrollOffset = 0;
+      follow();
+    };
+    const resized = new ResizeObserver(onResize);
     resized.observe(element);
     resized.observe(inside);
     const abort = new AbortController();
     const options = { passive: true, signal: abort.signal };
     // In the capture phase, before the list changes: reading the offset afterwards would force a layout.
     element.addEventListener("scroll", onScroll, { ...options, capture: true });
-    element.addEventListener("wheel", ({ deltaY }) => deltaY < 0 && this.release(), options);
-    element.addEventListener("touchmove", this.release, options);
-    element.addEventListener("keydown", ({ key }) => KEYS_UP.has(key) && this.release(), options);
+    element.addEventListener("wheel", ({ deltaY }) => deltaY < 0 && this.yieldToUser(), options);
+    element.addEventListener("touchmove", this.yieldToUser, options);
+    element.addEventListener("keydown", ({ key }) => KEYS_UP.has(key) && this.yieldToUser(), options);
     // What the user expands or collapses stays where it is, also if there is too little below it to fill the window.
     const onClick = ({ target }: Event) => {
       if (!isToggle(target)) return;
-      this.release();
+      this.yieldToUser();
+      list.scrollToOffset(element.scrollTop); // also gives up corrections that wait until there is more to scroll
+      list.cancelScroll();
       inside.style.minHeight = `${element.scrollTop + element.clientHeight}px`;
     };
     element.addEventListener("click", onClick, { ...options, capture: true });
@@ -83,7 +96,7 @@ class EndAnchor {
     const press = ({ target }: PointerEvent) => {
       cancelAnimationFrame(frame);
       this.isPointerDown = true;
-      if (target === element || fromEnd(element) > RELEASE_DISTANCE) this.release();
+      if (target === element || fromEnd(element) > RELEASE_DISTANCE) this.yieldToUser();
     };
     const unpress = () => {
       this.isPointerDown = false;
