@@ -6,7 +6,7 @@ import { plural } from "../ui/format";
 import { Failure, Loading } from "../ui/States";
 import { textOf } from "./AddFolder";
 import { FileNote } from "./FileNote";
-import { useChangeSettings, useRedaction, useServerSetting, useServerSettings } from "./queries";
+import { useChangeSettings, useChoice, useRedaction, useServerSetting, useServerSettings } from "./queries";
 import styles from "./Redaction.module.css";
 import { RedactionTest } from "./RedactionTest";
 
@@ -33,12 +33,11 @@ export function Redaction() {
 /** The kinds of secrets: those that are always replaced, and those that the user chooses. */
 function Kinds({ kinds }: { kinds: readonly RedactedKind[] }) {
   const setting = useServerSetting("export.secrets");
-  const change = useChangeSettings();
-  const chosen = setting?.value ?? [];
+  const { chosen, choose, error } = useChoice("export.secrets", setting?.value ?? []);
   const always = kinds.filter((one) => one.isAlways);
   const toggle = (name: string, isWanted: boolean) => {
     const next = isWanted ? [...chosen, name] : chosen.filter((one) => one !== name);
-    change.mutate({ "export.secrets": next.length ? next : null });
+    choose(next, next.length ? next : null);
   };
   return (
     <section className={styles.section} aria-labelledby="kinds">
@@ -66,9 +65,9 @@ function Kinds({ kinds }: { kinds: readonly RedactedKind[] }) {
             </label>
           ))}
       </fieldset>
-      {change.error && (
+      {error && (
         <p role="alert" className={styles.error}>
-          {textOf(change.error)}
+          {textOf(error)}
         </p>
       )}
     </section>

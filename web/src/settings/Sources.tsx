@@ -8,6 +8,7 @@ import { AddFolder } from "./AddFolder";
 import { FileNote } from "./FileNote";
 import {
   useChangeSettings,
+  useChoice,
   useImportNow,
   useImportStatus,
   useServerSetting,
@@ -64,12 +65,12 @@ export function Sources() {
 /** The folders of agents, and for each agent whether it is imported. */
 function Agents({ items }: { items: readonly LogLocation[] }) {
   const setting = useServerSetting("import.agents");
-  const change = useChangeSettings();
   const agents = [...new Set(items.flatMap((one) => one.agent ?? []))];
-  const chosen = setting?.value.length ? setting.value : agents;
+  const stored = setting?.value.length ? setting.value : agents;
+  const { chosen, choose, error } = useChoice("import.agents", stored);
   const toggle = (agent: string, isWanted: boolean) => {
     const next = agents.filter((one) => (one === agent ? isWanted : chosen.includes(one)));
-    change.mutate({ "import.agents": next.length === agents.length ? null : next });
+    choose(next, next.length === agents.length ? null : next);
   };
   return (
     <section className={styles.section} aria-labelledby="agents">
@@ -92,9 +93,9 @@ function Agents({ items }: { items: readonly LogLocation[] }) {
           </label>
         ))}
       </fieldset>
-      {change.error && (
+      {error && (
         <p role="alert" className={styles.error}>
-          {change.error.message}
+          {error.message}
         </p>
       )}
       <SourceList items={items} />

@@ -1,6 +1,6 @@
 /** The settings of the server and its sources, for the user of its machine. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { startTransition, useEffect, useOptimistic, useState } from "react";
 import { accessKey } from "../api/client";
 import { type ImportStatus, listen } from "../api/feed";
 import {
@@ -64,6 +64,19 @@ export function useChangeSettings() {
       return client.invalidateQueries({ queryKey: SOURCES });
     },
   });
+}
+
+/** The values of a setting that are chosen by checkboxes: these must change within their event, before it is saved. */
+export function useChoice(key: SettingKey, stored: readonly string[]) {
+  const change = useChangeSettings();
+  const [chosen, show] = useOptimistic(stored);
+  /** Shows the next values, and saves them; null restores the default. */
+  const choose = (next: readonly string[], saved: readonly string[] | null) =>
+    startTransition(async () => {
+      show(next);
+      await change.mutateAsync({ [key]: saved }).catch(() => undefined); // the caller shows `error`
+    });
+  return { chosen, choose, error: change.error };
 }
 
 export const useImportNow = () => useMutation({ mutationFn: importNow });
