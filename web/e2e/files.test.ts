@@ -104,6 +104,12 @@ describe("the changed files of a session", () => {
     await page.keyboard.press("v");
     await messages.waitFor();
     expect(await messages.evaluate((one) => one.scrollTop)).toBe(before);
+    await page.evaluate(() => {
+      const press = () => window.dispatchEvent(new KeyboardEvent("keydown", { key: "v" }));
+      press();
+      press(); // before the page has rendered the other view
+    });
+    expect(page.url()).not.toContain("view=files");
   });
 
   it("goes from file to file with j and k, and opens at the file in its address", async () => {

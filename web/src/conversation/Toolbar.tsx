@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useCommands } from "../ui/commands";
 import { count } from "../ui/format";
-import { go, toFiles, toThread } from "../ui/routing";
+import { go, parsePlace, toFiles, toThread } from "../ui/routing";
 import styles from "./Toolbar.module.css";
 
 interface Props {
@@ -22,7 +22,7 @@ export function Toolbar({ threadId, isFiles, files, children }: Props) {
       keys: "v",
       what: "Messages or changed files",
       group: "Session",
-      run: () => go(isFiles ? messagesHref : filesHref),
+      run: () => go(isFilesNow() ? messagesHref : filesHref),
     },
   ]);
   return (
@@ -40,3 +40,6 @@ export function Toolbar({ threadId, isFiles, files, children }: Props) {
     </div>
   );
 }
+
+/** By the address: the page may not have rendered it yet when the key is pressed again. */
+const isFilesNow = (): boolean => parsePlace(location.hash).query.get("view") === "files";
