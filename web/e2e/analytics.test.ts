@@ -187,7 +187,7 @@ describe("analytics", () => {
     ]);
   });
 
-  it("links every number to its threads", async () => {
+  it("links every number to its sessions", async () => {
     const page = await openAll(MARCH);
     expect(idsIn(await headline(page, "Sessions").getByRole("link").getAttribute("href"))).toEqual(
       [...ALL_OF_THEM].sort(),

@@ -61,7 +61,7 @@ describe("a comparison", () => {
       .waitFor();
   });
 
-  it("shows the differences of two imported threads in texts and values", async () => {
+  it("shows the differences of two imported sessions in texts and values", async () => {
     const page = await site.open(compare(first, second));
     await page.getByText(/2 changed, 1 only in A/).waitFor();
     const call = page.getByRole("article", { name: "tool call Oven, changed" });

@@ -53,17 +53,17 @@ describe("exported pages", () => {
   }, LIMIT);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("have an index of several threads, which makes no requests", async () => {
+  it("have an index of several sessions, which makes no requests", async () => {
     const { page, requests, problems, close } = await openFile(several);
-    await page.getByRole("heading", { level: 1, name: `${pages.length} threads` }).waitFor();
+    await page.getByRole("heading", { level: 1, name: `${pages.length} sessions` }).waitFor();
     const links = page.locator("ol a");
     expect(await links.count()).toBe(pages.length);
     const title = (await links.first().locator("span").first().textContent()) ?? "";
     await links.first().click();
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
     expect(await page.title()).toBe(title);
-    await page.getByRole("link", { name: "All threads" }).click();
-    await page.getByRole("heading", { level: 1, name: "threads" }).waitFor();
+    await page.getByRole("link", { name: "All sessions" }).click();
+    await page.getByRole("heading", { level: 1, name: "sessions" }).waitFor();
     await page.goBack();
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
     expect({ requests: [...new Set(requests)], problems }).toEqual({

@@ -345,7 +345,7 @@ asyncio.run(drop())`,
     );
     const page = await site.open(`#/run/${run}`, { expected: [/404/] });
     await page.getByText(/The log of this run was deleted/).waitFor();
-    const session = page.getByRole("link", { name: "Open the thread to see its messages" });
+    const session = page.getByRole("link", { name: "Open the session to see its messages" });
     expect(await session.getAttribute("href")).toContain("#/t/weather");
   });
 });

@@ -199,7 +199,7 @@ function deepJson(depth: number): unknown {
   return value;
 }
 
-describe("a malicious thread", () => {
+describe("a malicious session", () => {
   let site: Site;
   beforeAll(async () => {
     site = await serve();

@@ -77,7 +77,7 @@ function RecentRuns({ onRun }: { onRun: (id: string) => void }) {
         {recent.data.map(({ run, title }) => (
           <li key={run.id}>
             <button type="button" className={styles.choice} onClick={() => onRun(run.id)}>
-              <strong>{visible(title || `Untitled thread ${run.threadId.slice(0, SHORT_ID)}`)}</strong>
+              <strong>{visible(title || `Untitled session ${run.threadId.slice(0, SHORT_ID)}`)}</strong>
               <RunFacts run={run} />
             </button>
           </li>
@@ -97,13 +97,13 @@ function MatchingSessions({ text, onThread }: { text: string; onThread: (id: str
   if (!found.data) return <Loading what="Searching" />;
   return (
     <section aria-label="Sessions">
-      <h3 className={styles.heading}>Threads</h3>
+      <h3 className={styles.heading}>Sessions</h3>
       {found.data.items.length === 0 && <p className={styles.soft}>No matching sessions.</p>}
       <ul className={styles.list}>
         {found.data.items.map((thread: Thread) => (
           <li key={thread.id}>
             <button type="button" className={styles.choice} onClick={() => onThread(thread.id)}>
-              <strong>{visible(thread.title || `Untitled thread ${thread.id.slice(0, SHORT_ID)}`)}</strong>
+              <strong>{visible(thread.title || `Untitled session ${thread.id.slice(0, SHORT_ID)}`)}</strong>
               <span className={styles.soft}>
                 {[
                   thread.agent && visible(thread.agent),

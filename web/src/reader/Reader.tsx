@@ -29,7 +29,7 @@ export function Reader({ index }: { index: readonly IndexEntry[] | null }) {
   useLayoutEffect(() => {
     document.documentElement.dataset.theme = isDark ? "dark" : "light";
   }, [isDark]);
-  const title = index && (entry ? entry.thread.title || UNTITLED : plural(index.length, "thread"));
+  const title = index && (entry ? entry.thread.title || UNTITLED : plural(index.length, "session"));
   useTitle(title, { isAlone: true });
   return (
     <main className={styles.page}>
@@ -37,7 +37,7 @@ export function Reader({ index }: { index: readonly IndexEntry[] | null }) {
         {entry && (
           <nav>
             <a className={styles.back} href="#index">
-              <ArrowLeft size={14} /> All threads
+              <ArrowLeft size={14} /> All sessions
             </a>
           </nav>
         )}

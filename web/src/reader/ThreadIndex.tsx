@@ -10,10 +10,10 @@ export const FOOT = "Shared with Partita. This file is complete and loads nothin
 export function ThreadIndex({ entries }: { entries: readonly IndexEntry[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-    <section className={styles.box} aria-label="Threads" tabIndex={0}>
+    <section className={styles.box} aria-label="Sessions" tabIndex={0}>
       <div className={styles.measure}>
         <header className={styles.head}>
-          <h1>{plural(entries.length, "thread")}</h1>
+          <h1>{plural(entries.length, "session")}</h1>
           <p className={styles.foot}>{FOOT}</p>
         </header>
         <ol className={styles.list}>

@@ -32,7 +32,7 @@ export function Replay({ runId, at }: { runId: string; at: string | null }) {
   return (
     <WithHeader run={run.data}>
       <Empty title={progress.isActive ? "No events yet" : "This run has no events"}>
-        <a href={toThread(run.data.threadId, run.data.messageId)}>Open the thread</a>
+        <a href={toThread(run.data.threadId, run.data.messageId)}>Open the session</a>
       </Empty>
     </WithHeader>
   );
@@ -45,7 +45,7 @@ function NoLog({ run, error }: { run: Run; error: unknown }) {
   return (
     <Empty title="The log of this run was deleted, so it cannot be replayed">
       <p>{error.message}</p>
-      <a href={toThread(run.threadId, run.messageId)}>Open the thread to see its messages</a>
+      <a href={toThread(run.threadId, run.messageId)}>Open the session to see its messages</a>
     </Empty>
   );
 }

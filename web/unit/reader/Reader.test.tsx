@@ -56,14 +56,14 @@ describe("a file with several threads", () => {
   it("has an index with links, and a link back from each conversation", async () => {
     addSeveral();
     render(<Reader index={readIndex()} />);
-    expect(screen.getByRole("heading", { level: 1 }).textContent).toBe("2 threads");
+    expect(screen.getByRole("heading", { level: 1 }).textContent).toBe("2 sessions");
     const link = screen.getByRole("link", { name: /The tide.*keeper · 1 message/ });
     expect(link.getAttribute("href")).toBe("#thread-2");
     goTo("thread-2");
     expect(screen.getByRole("heading", { level: 1 }).textContent).toBe("The tide");
     expect(document.title).toBe("The tide");
     expect(await screen.findByText("How high?")).toBeTruthy();
-    const back = screen.getByRole("link", { name: "All threads" });
+    const back = screen.getByRole("link", { name: "All sessions" });
     fireEvent.click(back);
     goTo(new URL((back as HTMLAnchorElement).href).hash);
     expect(screen.getByRole("link", { name: /The lamp/ })).toBeTruthy();
