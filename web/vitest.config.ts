@@ -20,7 +20,7 @@ export default defineConfig({
           name: "e2e",
           include: ["e2e/**/*.test.ts"],
           testTimeout: 60_000,
-          hookTimeout: 60_000,
+          hookTimeout: 120_000, // starting a server takes long on a busy machine
           expect: { poll: { timeout: 20_000 } }, // the default of one second is too short on a busy machine
           isolate: false,
           maxWorkers: 2,

@@ -168,15 +168,17 @@ describe("a chat", () => {
     const page = await ask(site, "What is the weather?");
     await answers(page).getByText("In Vardø the sky is clear").waitFor();
     await idle(page);
+    const session = page.url();
     const changes: string[] = [];
     page.on("request", (request) => request.method() === "GET" || changes.push(request.url()));
     for (const letter of "abdefhijklmnopqrstuvwxyz") {
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
       await page.keyboard.press(letter);
-      await page.keyboard.press(letter.toUpperCase());
+      await page.keyboard.press(`Shift+${letter.toUpperCase()}`);
       await page.keyboard.press("Escape");
     }
     expect(changes.filter((url) => /threads\/[^/]+$|api\/(?:chat|runs)/.test(url))).toEqual([]);
+    await page.goto(session); // letters open other sessions and views
     await answers(page).getByText("In Vardø the sky is clear").waitFor();
   });
 
@@ -360,7 +362,7 @@ describe("a chat", () => {
     await answers(page).getByText("In Vardø").waitFor();
     expect([await questions(page).count(), await answers(page).count()]).toEqual([1, 1]);
     const groups = page.getByRole("group", { name: "Branches" });
-    expect(await groups.count()).toBe(2);
+    await expect.poll(() => groups.count()).toBe(2);
     await groups.first().getByRole("button", { name: "Previous branch" }).click();
     await answers(page).getByText("28 kilometres").waitFor();
     await expect
@@ -413,7 +415,7 @@ describe("a chat", () => {
     expect(await answers(page).innerText()).toBe(await answers(other).innerText());
   });
 
-  it("continues an imported thread in a copy that links to the original", async () => {
+  it("continues an imported session in a copy that links to the original", async () => {
     const session = "5e551000-0000-4000-8000-00000000f04c";
     const shown = ["Bake bread", "I knead the dough.", "And then?", "Then it rests."];
     await importLines(site, sessionLines(session, shown));

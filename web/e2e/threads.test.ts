@@ -50,25 +50,34 @@ const row = (page: Page, name: string | RegExp) =>
 const names = (page: Page) =>
   page.getByRole("list", { name: "Sessions", exact: true }).locator("[data-name]").allTextContents();
 
-describe("the list of threads", () => {
-  let site: Site;
-  beforeAll(async () => {
-    site = await serve();
-  });
-  afterEach(async () => {
-    await site.closePages();
-    site.check();
-  });
-  afterAll(() => site.stop());
+let site: Site;
+let seeded: Promise<void> | undefined;
+const seedOnce = () => {
+  seeded ??= site.seed(SEEDS);
+  return seeded;
+};
+beforeAll(async () => {
+  site = await serve();
+});
+afterEach(async () => {
+  await site.closePages();
+  site.check();
+});
+afterAll(() => site.stop());
 
+describe("an empty list of sessions", () => {
   it("explains how to import sessions, and shows new sessions", async () => {
     const page = await site.open();
     await page.getByText("No sessions to list yet").waitFor();
     await page.getByText("partita import").waitFor();
-    await site.seed(SEEDS);
+    await seedOnce();
     await row(page, /Fog/).waitFor();
     await row(page, /Towers/).waitFor();
   });
+});
+
+describe("the list of sessions", () => {
+  beforeAll(seedOnce);
 
   it("finds names and messages, marks matches, and opens a message", async () => {
     const page = await site.open();
@@ -145,7 +154,7 @@ describe("the list of threads", () => {
     await row(page, /Towers/).waitFor();
   });
 
-  it("is navigated, and its threads are pinned and renamed, by keyboard", async () => {
+  it("is navigated, and its sessions are pinned and renamed, by keyboard", async () => {
     const page = await site.open();
     await row(page, /Towers/).waitFor();
     const before = await names(page);
@@ -205,7 +214,7 @@ describe("the list of threads", () => {
     expect(await row(page, /A tern/).count()).toBe(0);
   });
 
-  it("shows new threads of other clients, and that they are running", async () => {
+  it("shows new sessions of other clients, and that they are running", async () => {
     const page = await site.open();
     await row(page, /Mend the boat/).waitFor();
     const message = { id: "q1", role: "user", parts: [{ type: "text", text: "Tell me a long story" }] };
@@ -234,7 +243,7 @@ describe("the list of threads", () => {
     expect(await violationsInBoth(page)).toEqual([]);
   });
 
-  it("scrolls through thousands of threads with few of them rendered", async () => {
+  it("scrolls through thousands of sessions with few of them rendered", async () => {
     await python(SEED_MANY, `sqlite:///${site.folder}/store.db`, "2000");
     const page = await site.open();
     await row(page, /Log 0 /).waitFor();
