@@ -18,7 +18,7 @@ from partita.extras import needs
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 MOST_PACKAGES = 29
-MOST_MEGABYTES = 120
+MOST_MEGABYTES = 122
 BLOCK = 4096
 """Files use whole blocks of the disk."""
 

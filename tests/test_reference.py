@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import httpx
+import pytest
 
 from docs.generator.curl import SERVER, curl
 from docs.generator.errors_page import FIXES, MISSING
@@ -97,7 +98,10 @@ async def send(client: httpx.AsyncClient, command: str) -> httpx.Response:
     return await client.request(method, url, headers=headers, content=body)
 
 
-async def test_the_server_accepts_every_request_of_the_reference() -> None:
+async def test_the_server_accepts_every_request_of_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARTITA_CONFIG", str(tmp_path / "partita.toml"))
     document = openapi()
     commands = [curl(path, method, operation, document) for path, method, operation in operations(document)]
     refused: dict[str, str] = {}

@@ -62,6 +62,7 @@ MISSING = "see the hint"
 """Stands for a fix that is missing below, which a test reports."""
 
 FIXES = {
+    "there is no kind of secret '…'": "use one of the kinds that the hint lists",
     "no agent '…'": "use the name of an agent that was imported, as `partita agents` and the hint list them",
     "cannot be read: …": "check the permissions of the file, then run the import again",
     "a data chunk of type '…'": "the type of a data chunk begins with `data-`: put that before the name",

@@ -59,12 +59,14 @@ def whole_file(path: Path, *, force: bool = False) -> Generator[BinaryIO, None, 
     """A new file that only its owner can read. It exists completely or not at all.
 
     It is written under a temporary name and renamed if no exception was raised. An existing file is only
-    replaced with `force`.
+    replaced with `force`, and a device never.
     """
     if path.is_dir():
         raise ConflictError("this is a folder", where=str(path), hint="name a file in it")
     if not force and os.path.lexists(path):
         raise _exists(path)
+    if path.exists() and not path.is_file():
+        raise ConflictError("this is a device, not a file", where=str(path), hint="name a file")
     unfinished = path.with_name(f".{path.name[:LONGEST]}.{uuid4().hex[:8]}.part")
     try:
         with convert_write_errors(path):

@@ -450,6 +450,14 @@ async def test_columns_that_an_old_backup_lacks_get_their_defaults(archive: Path
         assert never == {0}
 
 
+def test_a_device_is_never_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ConflictError, match="a device"), whole_file(pipe, force=True):
+        pass
+    assert pipe.is_fifo()
+
+
 def test_an_interrupt_right_after_the_unfinished_file_is_created_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

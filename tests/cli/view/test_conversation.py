@@ -18,7 +18,12 @@ THREAD = Thread(
     metadata={"gitBranch": "flaky"},
 )
 SUMMARY = ThreadSummary(
-    thread=THREAD, models=("sonata-2",), input_tokens=30_480, output_tokens=1_360, cost=0.456
+    thread=THREAD,
+    title=THREAD.title,
+    models=("sonata-2",),
+    input_tokens=30_480,
+    output_tokens=1_360,
+    cost=0.456,
 )
 TIMES = (START, START + timedelta(minutes=2))
 SHOWN: list[Message] = [message for message in CODING if not message.internal]

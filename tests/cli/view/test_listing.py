@@ -37,7 +37,7 @@ def summary(
         message_count=count,
         updated_at=then,
     )
-    return ThreadSummary(thread=thread, **fields)  # type: ignore[arg-type] # any other field of a summary
+    return ThreadSummary(thread=thread, title=thread.title, **fields)  # type: ignore[arg-type] # any other field of a summary
 
 
 LONG = "Why does the build take nine minutes on the small machine"

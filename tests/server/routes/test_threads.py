@@ -356,7 +356,7 @@ async def test_a_thread_without_a_title_is_listed_with_its_first_question(
     listed = {
         "/api/threads": lambda expected: expected["items"][0]["title"],
         "/api/threads/t1": lambda expected: expected["title"],
-        "/api/summaries": lambda expected: expected["items"][0]["preview"][:30],
+        "/api/summaries": lambda expected: expected["items"][0]["title"][:30],
         "/api/assistant-ui/threads": lambda expected: expected[0]["title"],
         "/api/assistant-ui/threads/t1": lambda expected: expected["title"],
         "/api/memory/threads": lambda expected: expected["threads"][0]["title"],

@@ -15,7 +15,7 @@ from partita.store.values import MessageFilter, RunFilter
 from partita.types.chunks import ErrorChunk
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, UserMessage, text_of
-from tests.importers.log_files import gardening
+from tests.importers.log_files import gardening, just_now
 from tests.runtime.agent.models import Model, reply
 from tests.server.conftest import client_of
 from tests.tables import each_row
@@ -181,7 +181,9 @@ async def test_a_finished_response_cannot_be_continued(chat: Chat, store: Store)
 
 
 async def test_an_imported_session_can_be_continued(chat: Chat, store: Store, tmp_path: Path) -> None:
-    await import_logs(store, find_logs([gardening("c1").write(tmp_path)]).files, workers=Workers(1))
+    await import_logs(
+        store, find_logs([gardening("c1", just_now()).write(tmp_path)]).files, workers=Workers(1)
+    )
     assert {run.status for run in (await store.runs.list(RunFilter(thread_id="c1"))).items} == {
         "completed",
         "running",
