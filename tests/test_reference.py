@@ -101,7 +101,9 @@ async def send(client: httpx.AsyncClient, command: str) -> httpx.Response:
 async def test_the_server_accepts_every_request_of_the_reference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PARTITA_CONFIG", str(tmp_path / "partita.toml"))
+    settings = tmp_path / "partita.toml"
+    settings.touch()
+    monkeypatch.setenv("PARTITA_CONFIG", str(settings))
     document = openapi()
     commands = [curl(path, method, operation, document) for path, method, operation in operations(document)]
     refused: dict[str, str] = {}
