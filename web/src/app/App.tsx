@@ -1,4 +1,5 @@
 import { Suspense, useEffect } from "react";
+import { loadComposer } from "../chat/composerLoader";
 import { recordOpened } from "../home/opened";
 import { Threads } from "../threads/Threads";
 import { Boundary } from "../ui/Boundary";
@@ -47,7 +48,9 @@ export function App() {
   );
 }
 
-const prepareSession = () => preloadView("t");
+const prepareSession = async () => {
+  await Promise.all([preloadView("t"), loadComposer()]);
+};
 
 function View({ place }: { place: Place }) {
   const [first, id] = place.path;

@@ -22,12 +22,13 @@ import { usePreference } from "../ui/preferences";
 import { go, href } from "../ui/routing";
 import { NARROW, useSidebar } from "../ui/sidebar";
 import { useMedia } from "../ui/useMedia";
-import { Help } from "./Help";
 import styles from "./Shell.module.css";
 import { Sidebar } from "./Sidebar";
+import { preloadView } from "./views";
 
 const loadPalette = () => import("../palette/Palette").then((it) => ({ default: it.Palette }));
 const Palette = lazy(loadPalette);
+const Help = lazy(() => import("./Help").then((it) => ({ default: it.Help })));
 // Loaded early, so that no letter is typed into the page before it opens.
 if (typeof window.requestIdleCallback === "function") window.requestIdleCallback(() => void loadPalette());
 
@@ -70,6 +71,10 @@ export function Shell({ section, sidebar, detail, children }: Props) {
   const [width] = usePreference("sidebar");
   const list = useSidebar();
   const isNarrow = useMedia(NARROW);
+  const openPalette = () => {
+    void preloadView("t"); // most of its entries are sessions
+    setPalette(true);
+  };
   const hasList = sidebar !== undefined;
   useCommands([
     {
@@ -78,7 +83,7 @@ export function Shell({ section, sidebar, detail, children }: Props) {
       group: "Page",
       keysOnly: true,
       always: true,
-      run: () => setPalette((was) => !was),
+      run: () => (palette ? setPalette(false) : openPalette()),
     },
     { keys: "?", what: "Keyboard shortcuts", group: "Page", run: () => setHelp((was) => !was) },
     { keys: "\\", what: "Fold or show the list", group: "Sessions", run: list.toggle },
@@ -120,7 +125,7 @@ export function Shell({ section, sidebar, detail, children }: Props) {
           aria-label="Search everything"
           title={`Search everything (${keyText("mod+k")})`}
           aria-haspopup="dialog"
-          onClick={() => setPalette(true)}
+          onClick={openPalette}
         >
           <Search size={19} aria-hidden />
           <span>Search</span>
@@ -193,7 +198,11 @@ export function Shell({ section, sidebar, detail, children }: Props) {
           <Palette onClose={() => setPalette(false)} />
         </Suspense>
       )}
-      {help && <Help onClose={() => setHelp(false)} />}
+      {help && (
+        <Suspense>
+          <Help onClose={() => setHelp(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

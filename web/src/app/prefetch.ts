@@ -11,6 +11,14 @@ if (first === "t" && threadId) {
   prefetchThread(threadId, !query.has("m")).catch(() => undefined);
   prefetchSummary(threadId).catch(() => undefined);
 }
-// The view that is opened most often after the first one.
-if (first !== "t" && typeof window.requestIdleCallback === "function")
-  window.addEventListener("load", () => window.requestIdleCallback(() => void preloadView("t")));
+
+/** What shows that the user is about to follow a link. */
+const INTENTS = ["pointerover", "pointerdown", "focusin"] as const;
+
+// The view of sessions is loaded before a link to one is followed.
+function onIntent({ target }: Event): void {
+  if (!(target instanceof Element) || !target.closest('a[href^="#/t/"]')) return;
+  for (const type of INTENTS) document.removeEventListener(type, onIntent);
+  void preloadView("t");
+}
+if (first !== "t") for (const type of INTENTS) document.addEventListener(type, onIntent, { passive: true });

@@ -23,6 +23,7 @@ import styles from "./Composer.module.css";
 import { takeComposerStart } from "./composerStart";
 import { NEW_CHAT, takeDraft, useDraft } from "./draft";
 import { ForkAndContinue } from "./ForkAndContinue";
+import { prepareLive } from "./lazyLiveThread";
 import type { Live, LiveStatus, OutgoingMessage } from "./live";
 
 /** The members of a live thread that a composer uses. */
@@ -148,6 +149,7 @@ function ComposerForm(props: FormProps) {
     <form
       className={styles.composer}
       data-over={over || undefined}
+      onFocus={prepareLive}
       onSubmit={(event) => {
         event.preventDefault();
         send();

@@ -1,6 +1,6 @@
 import { GitFork } from "lucide-react";
 import { useState } from "react";
-import { type AgentInfo, isAvailable } from "../api/agents";
+import { type AgentInfo, isAvailable, useAgents } from "../api/agents";
 import { forkThread } from "../api/threads";
 import type { Thread } from "../partita.gen";
 import { Button } from "../ui/Button";
@@ -8,7 +8,7 @@ import { go, toThread } from "../ui/routing";
 import { visible } from "../ui/sanitize";
 import { toastError } from "../ui/Toasts";
 import { AgentPicker } from "./AgentPicker";
-import { agentFor, rememberAgent } from "./agentChoice";
+import { agentFor, blockedReason, rememberAgent } from "./agentChoice";
 import { setComposerStart } from "./composerStart";
 import styles from "./ForkAndContinue.module.css";
 
@@ -44,4 +44,11 @@ export function ForkAndContinue({ thread, agents, reason }: Props) {
       )}
     </div>
   );
+}
+
+/** In place of the composer of an imported thread. */
+export function ImportedThread({ thread }: { thread: Thread }) {
+  const { data: agents } = useAgents();
+  const reason = agents && blockedReason(thread, agents);
+  return reason ? <ForkAndContinue thread={thread} agents={agents} reason={reason} /> : null;
 }

@@ -2,37 +2,29 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { getJson, type Listing } from "../api/client";
 import type { Run } from "../partita.gen";
+import { LazyLiveThread } from "./lazyLiveThread";
 import { type Live, type LiveOptions, type LiveState, NOT_LIVE } from "./live";
-import { LiveThread } from "./liveThread";
 
 export function useLive(threadId: string, options: LiveOptions): Live {
   const [state, setState] = useState<LiveState>(NOT_LIVE);
   const latest = useRef(options);
   latest.current = options;
-  const thread = useMemo(() => new LiveThread(threadId, latest, setState), [threadId]);
+  const thread = useMemo(() => new LazyLiveThread(threadId, latest, setState), [threadId]);
 
   useEffect(() => {
     thread.open();
     return () => thread.close();
   }, [thread]);
 
-  const actions = useMemo(
-    () => ({
-      send: (...args: Parameters<Live["send"]>) => thread.send(...args),
-      stop: () => thread.stop(),
-      regenerate: (messageId: string) => thread.regenerate(messageId),
-      edit: (...args: Parameters<Live["edit"]>) => thread.edit(...args),
-      respondToApproval: (...args: Parameters<Live["respondToApproval"]>) =>
-        thread.respondToApproval(...args),
-      addToolOutput: (...args: Parameters<Live["addToolOutput"]>) => thread.addToolOutput(...args),
-    }),
-    [thread],
-  );
+  const actions = useMemo(() => {
+    const { send, stop, regenerate, edit, respondToApproval, addToolOutput } = thread;
+    return { send, stop, regenerate, edit, respondToApproval, addToolOutput };
+  }, [thread]);
 
   const followActiveRun = useCallback(
     (signal?: AbortSignal) => {
       activeRun(threadId, signal).then(
-        (run) => run && !signal?.aborted && thread.followRun(run.id),
+        (run) => (run && !signal?.aborted ? thread.followRun(run.id) : undefined),
         () => undefined, // loading the thread reports the error
       );
     },

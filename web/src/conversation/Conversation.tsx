@@ -4,8 +4,10 @@ import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef
 import { flushSync } from "react-dom";
 import { opensAtEnd } from "../api/messages";
 import { getThread, isImported } from "../api/threads";
-import { Composer, type ComposerControl } from "../chat/Composer";
+import type { ComposerControl } from "../chat/Composer";
 import { useClientCallActions, waitsForUser } from "../chat/clientCalls";
+import { useComposer } from "../chat/composerLoader";
+import { ImportedThread } from "../chat/ForkAndContinue";
 import { type Live, mergeLive, useLive } from "../chat/live";
 import { useThreadAgent } from "../chat/useThreadAgent";
 import { linkTo } from "../context/useServerContext";
@@ -34,9 +36,7 @@ import { ListBar } from "./ListBar";
 import { type ListControl, MessageList } from "./MessageList";
 import { MessageMap } from "./MessageMap";
 import { isQuestion, rowsOf } from "./rows";
-import { SessionOutline } from "./SessionOutline";
 import { Toolbar } from "./Toolbar";
-import { Usage } from "./Usage";
 import { useActions } from "./useActions";
 import { useEndActions } from "./useEndActions";
 import { useKeys } from "./useKeys";
@@ -57,7 +57,9 @@ const WaterfallDialog = lazy(() =>
   import("../outline/WaterfallDialog").then((it) => ({ default: it.WaterfallDialog })),
 );
 const SessionDialog = lazy(() => import("./SessionDialog").then((it) => ({ default: it.SessionDialog })));
+const SessionOutline = lazy(() => import("./SessionOutline").then((it) => ({ default: it.SessionOutline })));
 const SessionFiles = lazy(() => import("./SessionFiles").then((it) => ({ default: it.SessionFiles })));
+const Usage = lazy(() => import("./Usage").then((it) => ({ default: it.Usage })));
 const RawPanel = lazy(() => import("./RawPanel").then((it) => ({ default: it.RawPanel })));
 const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
 
@@ -122,6 +124,7 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
 
   const showRaw = useCallback((id: string) => setRaw(id), []);
   const canWrite = thread !== undefined && !isImported(thread);
+  const Composer = useComposer(canWrite);
   const newest = mergeLive(stored, live).at(-1);
   const replies = useReplies(live, composer);
   const isWaiting = canWrite && waitsForUser(newest, last, live);
@@ -281,7 +284,8 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
                 <MessageMap turns={turns} find={find} list={list} onShow={showPlace} />
               )}
             </div>
-            {thread && (
+            {thread && !canWrite && <ImportedThread thread={thread} />}
+            {canWrite && Composer && (
               <Composer
                 live={live}
                 thread={thread}
@@ -293,14 +297,16 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
             )}
           </div>
           {pane.isOpen && outline && !isFiles && (
-            <SessionOutline
-              pane={pane}
-              turns={turns}
-              position={position}
-              folder={thread?.project}
-              onShow={(messageId, part) => showPlace({ messageId, part })}
-              onTimeline={({ turn }) => setTimelineOf(turn.messageId)}
-            />
+            <Suspense fallback={pane.isDocked && <div className={styles.outline} />}>
+              <SessionOutline
+                pane={pane}
+                turns={turns}
+                position={position}
+                folder={thread?.project}
+                onShow={(messageId, part) => showPlace({ messageId, part })}
+                onTimeline={({ turn }) => setTimelineOf(turn.messageId)}
+              />
+            </Suspense>
           )}
         </div>
         {raw !== null && (
@@ -325,7 +331,11 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
             />
           </Suspense>
         )}
-        {panel === "usage" && outline && <Usage usage={outline.usage} onClose={() => setPanel(null)} />}
+        {panel === "usage" && outline && (
+          <Suspense>
+            <Usage usage={outline.usage} onClose={() => setPanel(null)} />
+          </Suspense>
+        )}
         {thread && (panel === "tags" || panel === "note") && (
           <Suspense>
             <SessionDialog thread={thread} kind={panel} onClose={() => setPanel(null)} />

@@ -1,10 +1,10 @@
 import { Braces } from "lucide-react";
 import type { ReactNode } from "react";
 import type { CustomPart, DataPart, ForeignPart, UnknownPart } from "../partita.gen";
-import { JsonTree } from "../tools/JsonTree";
 import { visible } from "../ui/sanitize";
 import styles from "./DataViews.module.css";
 import type { PartProps } from "./PartView";
+import { Tree } from "./Tree";
 
 /** Data of the application. */
 export const DataPartView = ({ part }: PartProps<DataPart>) => (
@@ -36,7 +36,7 @@ function NamedTree({ name, what, value }: { name: string; what: ReactNode; value
         <span className={styles.name}>{visible(name)}</span>
         <span className={styles.what}>{what}</span>
       </div>
-      {value !== undefined && <JsonTree value={value} open={1} />}
+      {value !== undefined && <Tree value={value} />}
     </div>
   );
 }

@@ -4,12 +4,12 @@ import { type PartPlace, useRenderContext } from "../context/renderContext";
 import { Markdown } from "../markdown/Markdown";
 import { PlainText } from "../markdown/PlainText";
 import type { NetworkExecution, NetworkResult, Part, ToolCallPart } from "../partita.gen";
-import { JsonTree } from "../tools/JsonTree";
 import { ToolCard } from "../tools/ToolCard";
 import { Fold } from "../ui/Fold";
 import { visible } from "../ui/sanitize";
 import { anchorOf } from "./anchors";
 import styles from "./NetworkView.module.css";
+import { Tree } from "./Tree";
 
 const PRIMITIVES: Readonly<Record<string, LucideIcon>> = { agent: Bot, workflow: Workflow, tool: Wrench };
 
@@ -78,7 +78,7 @@ function Input({ value }: { value: unknown }) {
     </div>
   ) : (
     <Fold head={<span className={styles.fact}>Input</span>}>
-      <JsonTree value={value} open={1} />
+      <Tree value={value} />
     </Fold>
   );
 }
@@ -108,7 +108,7 @@ function Result({ result, place }: { result: NetworkResult; place: PartPlace }) 
         </p>
       )}
       {isText && <Markdown text={String(result.text)} live={false} />}
-      {result.value !== undefined && !isText && <JsonTree value={result.value} open={1} />}
+      {result.value !== undefined && !isText && <Tree value={result.value} />}
     </section>
   );
 }

@@ -1,19 +1,29 @@
-import { type KeyboardEvent, type MouseEvent, useCallback, useEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  lazy,
+  type MouseEvent,
+  Suspense,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import type { ThreadSummary } from "../api/threads";
 import { useCommands } from "../ui/commands";
 import { Menu } from "../ui/Menu";
 import { useNow } from "../ui/useNow";
-import { NoteDialog } from "./NoteDialog";
 import { nameOf } from "./rows";
-import { SelectionBar } from "./SelectionBar";
 import type { Sort } from "./sorts";
-import { TagsDialog } from "./TagsDialog";
 import styles from "./ThreadList.module.css";
 import { ThreadRow } from "./ThreadRow";
 import { type ListActions, rowMenu, useRowActions } from "./useRowActions";
 import { useSelection } from "./useSelection";
 import { useSteps } from "./useSteps";
 import { useVirtualRows } from "./useVirtualRows";
+
+const SelectionBar = lazy(() => import("./SelectionBar").then((it) => ({ default: it.SelectionBar })));
+const TagsDialog = lazy(() => import("./TagsDialog").then((it) => ({ default: it.TagsDialog })));
+const NoteDialog = lazy(() => import("./NoteDialog").then((it) => ({ default: it.NoteDialog })));
 
 interface Props extends ListActions {
   readonly rows: readonly ThreadSummary[];
@@ -208,16 +218,18 @@ export function ThreadList(props: Props) {
         </ul>
       </div>
       {selection.rows.length > 0 && (
-        <SelectionBar
-          rows={selection.rows}
-          onTag={() => setTagged(selection.rows)}
-          onPin={() => actions.pin(selection.rows)}
-          onDelete={() => remove(selection.rows)}
-          onClear={() => {
-            focus(tabStop);
-            selection.clear();
-          }}
-        />
+        <Suspense>
+          <SelectionBar
+            rows={selection.rows}
+            onTag={() => setTagged(selection.rows)}
+            onPin={() => actions.pin(selection.rows)}
+            onDelete={() => remove(selection.rows)}
+            onClear={() => {
+              focus(tabStop);
+              selection.clear();
+            }}
+          />
+        </Suspense>
       )}
       {menu && opened && (
         <Menu
@@ -234,22 +246,26 @@ export function ThreadList(props: Props) {
         />
       )}
       {tagged && (
-        <TagsDialog
-          sessions={tagged.map(({ thread, tags = [] }) => ({ id: thread.id, tags }))}
-          onClose={() => setTagged(null)}
-          onChange={(changed) => {
-            const tags = new Map(changed.map((one) => [one.id, one.tags]));
-            props.onChange(new Set(tags.keys()), (was) => ({ ...was, tags: tags.get(was.thread.id) }));
-          }}
-        />
+        <Suspense>
+          <TagsDialog
+            sessions={tagged.map(({ thread, tags = [] }) => ({ id: thread.id, tags }))}
+            onClose={() => setTagged(null)}
+            onChange={(changed) => {
+              const tags = new Map(changed.map((one) => [one.id, one.tags]));
+              props.onChange(new Set(tags.keys()), (was) => ({ ...was, tags: tags.get(was.thread.id) }));
+            }}
+          />
+        </Suspense>
       )}
       {noted && (
-        <NoteDialog
-          id={noted.thread.id}
-          note={noted.note}
-          onClose={() => setNoted(null)}
-          onChange={(note) => props.onChange(new Set([noted.thread.id]), (was) => ({ ...was, note }))}
-        />
+        <Suspense>
+          <NoteDialog
+            id={noted.thread.id}
+            note={noted.note}
+            onClose={() => setNoted(null)}
+            onChange={(note) => props.onChange(new Set([noted.thread.id]), (was) => ({ ...was, note }))}
+          />
+        </Suspense>
       )}
     </>
   );

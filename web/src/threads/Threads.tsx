@@ -1,5 +1,5 @@
 import { PanelLeftClose, Search, X } from "lucide-react";
-import { type KeyboardEvent, useCallback, useMemo, useRef } from "react";
+import { type KeyboardEvent, lazy, Suspense, useCallback, useMemo, useRef } from "react";
 import { Button, IconButton } from "../ui/Button";
 import { useCommands } from "../ui/commands";
 import { count, plural } from "../ui/format";
@@ -11,11 +11,13 @@ import { FilterBar } from "./FilterBar";
 import { addressOf, chips, cleared, isEmpty, readFilters, toQuery, without } from "./filters";
 import { ImportBar } from "./ImportBar";
 import { SavedSearches } from "./SavedSearches";
-import { SearchResults } from "./SearchResults";
 import { ThreadList } from "./ThreadList";
 import styles from "./Threads.module.css";
 import { useFilters } from "./useFilters";
 import { useFacets, useRows } from "./useRows";
+
+const loadResults = () => import("./SearchResults").then((it) => ({ default: it.SearchResults }));
+const SearchResults = lazy(loadResults);
 
 /** The sidebar: the sessions with search and filters. */
 export function Threads({ current }: { current?: string }) {
@@ -95,6 +97,7 @@ export function Threads({ current }: { current?: string }) {
             autoComplete="off"
             spellCheck={false}
             value={text}
+            onFocus={() => void loadResults().catch(() => undefined)}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={onKeyDown}
           />
@@ -121,7 +124,9 @@ export function Threads({ current }: { current?: string }) {
         <ImportBar status={progress} />
       </div>
       {isSearching ? (
-        <SearchResults text={text} query={query} current={current} onClear={clear} />
+        <Suspense fallback={<Loading what="Searching" />}>
+          <SearchResults text={text} query={query} current={current} onClear={clear} />
+        </Suspense>
       ) : list.error && !rows.length ? (
         <Failure error={list.error} retry={() => void list.refetch()} />
       ) : list.isPending ? (

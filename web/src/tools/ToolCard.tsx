@@ -9,7 +9,7 @@ import { useFold } from "../ui/Fold";
 import { type Preferences, usePreference } from "../ui/preferences";
 import { visible } from "../ui/sanitize";
 import { Approval } from "./Approval";
-import { useBodies } from "./bodyLoader";
+import { PREPARE_BODIES, useBodies } from "./bodyLoader";
 import { CardHead, pathOf } from "./CardHead";
 import { ClientCall } from "./ClientCall";
 import { Commits } from "./Commits";
@@ -54,6 +54,7 @@ export const ToolCard = memo(function ToolCard({ call: stored, place }: Props) {
       data-tool-state={state.name}
       data-tool-kind={view?.kind ?? ""}
       data-tone={shown.tone}
+      {...PREPARE_BODIES}
     >
       <div className={styles.top}>
         <button

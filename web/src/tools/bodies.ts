@@ -14,6 +14,7 @@ import { Terminal } from "./Terminal";
 import { TodoList } from "./TodoList";
 import { Fetch, WebSearch } from "./Web";
 
+export { JsonTree } from "./JsonTree";
 export { LongText } from "./LongText";
 
 export type Kind = ToolView["kind"];

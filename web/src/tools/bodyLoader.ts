@@ -1,4 +1,4 @@
-/** Loads the bodies of tool calls: when the first call is open, or when the page is idle. */
+/** Loads the bodies of tool calls: when the first call is open, or the user is about to open one. */
 import { useEffect, useSyncExternalStore } from "react";
 import type * as Bodies from "./bodies";
 
@@ -25,6 +25,9 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-// So that a call opens without a delay.
-if (typeof window !== "undefined" && typeof window.requestIdleCallback === "function")
-  window.requestIdleCallback(() => void loadBodies(), { timeout: 1000 });
+const prepare = () => {
+  if (!loaded) void loadBodies();
+};
+
+/** Attributes of an element in which a call can be opened: then it opens without a delay. */
+export const PREPARE_BODIES = { onPointerEnter: prepare, onPointerDown: prepare, onFocus: prepare };
