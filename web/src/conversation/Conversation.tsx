@@ -27,7 +27,6 @@ import { BranchNote } from "./BranchNote";
 import styles from "./Conversation.module.css";
 import { ConversationContext } from "./ConversationContext";
 import { MessageCache } from "./cache";
-import { EditMessage } from "./EditMessage";
 import type { Filter } from "./filter";
 import { focusInMessage, focusPendingCall } from "./focus";
 import { Header } from "./Header";
@@ -59,6 +58,7 @@ const WaterfallDialog = lazy(() =>
 const SessionDialog = lazy(() => import("./SessionDialog").then((it) => ({ default: it.SessionDialog })));
 const SessionOutline = lazy(() => import("./SessionOutline").then((it) => ({ default: it.SessionOutline })));
 const SessionFiles = lazy(() => import("./SessionFiles").then((it) => ({ default: it.SessionFiles })));
+const EditMessage = lazy(() => import("./EditMessage").then((it) => ({ default: it.EditMessage })));
 const Usage = lazy(() => import("./Usage").then((it) => ({ default: it.Usage })));
 const RawPanel = lazy(() => import("./RawPanel").then((it) => ({ default: it.RawPanel })));
 const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
@@ -257,15 +257,17 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
                     editing={editing}
                     editor={
                       edited?.role === "user" && (
-                        <EditMessage
-                          message={edited}
-                          live={live}
-                          onClose={(isSent) => {
-                            flushSync(() => setEditing(null)); // no key is lost between the field and what follows it
-                            if (isSent) composer.current?.focus();
-                            else focusInMessage(edited.id, "[data-action=edit]");
-                          }}
-                        />
+                        <Suspense>
+                          <EditMessage
+                            message={edited}
+                            live={live}
+                            onClose={(isSent) => {
+                              flushSync(() => setEditing(null)); // no key is lost between the field and what follows it
+                              if (isSent) composer.current?.focus();
+                              else focusInMessage(edited.id, "[data-action=edit]");
+                            }}
+                          />
+                        </Suspense>
                       )
                     }
                     contexts={contexts}

@@ -8,10 +8,8 @@ import { EditorLink } from "../ui/EditorLink";
 import { useFold } from "../ui/Fold";
 import { type Preferences, usePreference } from "../ui/preferences";
 import { visible } from "../ui/sanitize";
-import { Approval } from "./Approval";
 import { PREPARE_BODIES, useBodies } from "./bodyLoader";
 import { CardHead, pathOf } from "./CardHead";
-import { ClientCall } from "./ClientCall";
 import { Commits } from "./Commits";
 import { OutputContext } from "./outputContext";
 import { useLoadedCall } from "./outputs";
@@ -84,8 +82,8 @@ export const ToolCard = memo(function ToolCard({ call: stored, place }: Props) {
           <OutputContext.Provider value={outputs}>
             {Body && call && <Body call={call} place={place} isBusy={state.tone === "busy"} />}
           </OutputContext.Provider>
-          {stored.state === "approval-requested" && <Approval call={stored} />}
-          {actions && <ClientCall actions={actions} />}
+          {bodies && stored.state === "approval-requested" && <bodies.Approval call={stored} />}
+          {bodies && actions && <bodies.ClientCall actions={actions} />}
         </div>
       )}
     </div>

@@ -14,6 +14,8 @@ import { Terminal } from "./Terminal";
 import { TodoList } from "./TodoList";
 import { Fetch, WebSearch } from "./Web";
 
+export { Approval } from "./Approval";
+export { ClientCall } from "./ClientCall";
 export { JsonTree } from "./JsonTree";
 export { LongText } from "./LongText";
 
