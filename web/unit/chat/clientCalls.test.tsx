@@ -1,13 +1,15 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { AgentInfo } from "../../src/api/agents";
 import { pendingClientCalls, useClientCallActions } from "../../src/chat/clientCalls";
 import type { ClientToolResult, LiveStatus } from "../../src/chat/live";
 import { type RenderContext, RenderProvider } from "../../src/context/renderContext";
 import type { AssistantMessage, ToolCallPart } from "../../src/partita.gen";
+import { loadBodies } from "../../src/tools/bodyLoader";
 import { ToolCard } from "../../src/tools/ToolCard";
 
+beforeAll(loadBodies);
 afterEach(cleanup);
 
 const AGENT: AgentInfo = {
