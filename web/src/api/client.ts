@@ -84,7 +84,8 @@ const PREFETCH_MAX_AGE = 3_000;
 /** Sends a request now. The first `getJson` with the same URL returns its response. */
 export function prefetchJson<T>(path: string, query?: Query): Promise<T> {
   const url = address(path, query);
-  const response = getJson<T>(path, query);
+  // Sent at once, not after the script that is running.
+  const response = request(path, { query }).then((found) => found.json() as Promise<T>);
   response.catch(() => undefined); // reported by the `getJson` that uses the response
   prefetched.set(url, response);
   setTimeout(() => prefetched.delete(url), PREFETCH_MAX_AGE);

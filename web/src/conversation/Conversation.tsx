@@ -103,7 +103,7 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
   });
   const { outline, error, isStale, reload } = useOutline(threadId, branch, internal);
   const pane = useOutlinePane(outline && (() => outline.rows.filter(isQuestion).length));
-  const overview = useOverview(threadId, branch, outline);
+  const overview = useOverview(threadId, branch, outline, cache);
   const turns = useTurns(outline, overview);
   const { summary, isLoading } = useSummary(threadId, thread);
   const { agent, last, choose, refresh: refetchAgents } = useThreadAgent(threadId, thread);
