@@ -9,7 +9,7 @@ const options = (page: Page) => dialog(page).getByRole("option");
 const current = (page: Page) => dialog(page).getByRole("option", { selected: true });
 
 const thread = (id: string, title: string, text: string) => ({
-  thread: { id, title, agent: "claude-code", project: "/work/lighthouse" },
+  thread: { id, title, agent: "claude-code", project: "/srv/lighthouse" },
   messages: [{ id: `${id}-m`, role: "user", content: text }],
 });
 

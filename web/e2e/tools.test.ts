@@ -28,12 +28,12 @@ const DEEP = "packages/bakery/src/components/ovens/with/many/folders/in/between/
 const WORK = [
   call(
     "Read",
-    { file_path: `/work/bakery/${DEEP}`, offset: 12, limit: 2 },
+    { file_path: `/srv/bakery/${DEEP}`, offset: 12, limit: 2 },
     "    12→class Oven:\n    13→    hot = True",
   ),
   call(
     "Bash",
-    { command: 'cd /work/bakery && git commit -am "Heat" && gh pr create', description: "Commit the oven" },
+    { command: 'cd /srv/bakery && git commit -am "Heat" && gh pr create', description: "Commit the oven" },
     "[main 0a1b2c3] Heat the oven\nhttps://git.example/bakery/oven/pull/7\n",
   ),
   call(
@@ -44,7 +44,7 @@ const WORK = [
   ),
   call(
     "Edit",
-    { file_path: "/work/bakery/oven.py", old_string: "a", new_string: "b" },
+    { file_path: "/srv/bakery/oven.py", old_string: "a", new_string: "b" },
     { type: "error-text", value: "<tool_use_error>String to replace not found.</tool_use_error>" },
     { state: "output-error" },
   ),
@@ -55,12 +55,12 @@ const WORK = [
 const FOR_THE_MODEL = [
   call(
     "Read",
-    { file_path: "/work/bakery/loaf.py" },
+    { file_path: "/srv/bakery/loaf.py" },
     "     1→hot = True\n\n<system-reminder>\nBe careful.\n</system-reminder>",
   ),
   call(
     "Read",
-    { file_path: "/work/bakery/none.py" },
+    { file_path: "/srv/bakery/none.py" },
     { type: "error-text", value: "<tool_use_error>No such file.</tool_use_error>" },
     { state: "output-error" },
   ),
@@ -117,7 +117,7 @@ describe("tool calls", () => {
         thread: {
           id: "work",
           title: "Work",
-          project: "/work/bakery",
+          project: "/srv/bakery",
           metadata: { gitRepository: "git@github.com:bakery/oven.git" },
         },
         messages: [
@@ -129,7 +129,7 @@ describe("tool calls", () => {
     ]);
     await site.seed([
       {
-        thread: { id: "tags", title: "Tags", project: "/work/bakery" },
+        thread: { id: "tags", title: "Tags", project: "/srv/bakery" },
         messages: [userMessage("t", "Heat it."), assistantMessage("tags-1", ...FOR_THE_MODEL)],
       },
     ]);
@@ -180,7 +180,7 @@ describe("tool calls", () => {
     for (const width of [1280, 390]) {
       const page = await site.open("#/t/work", { ...EVERYTHING, viewport: { width, height: 800 } });
       const path = card(page, /^Read packages/)
-        .getByTitle(`/work/bakery/${DEEP}`)
+        .getByTitle(`/srv/bakery/${DEEP}`)
         .first();
       const name = path.getByText("/the_name_of_the_file.tsx");
       await name.waitFor();
@@ -195,11 +195,11 @@ describe("tool calls", () => {
     const page = await site.open("#/t/work", EVERYTHING);
     const read = await opened(page, /^Read packages/);
     const editor = read.getByRole("link", { name: /in the editor$/ });
-    expect(await editor.getAttribute("href")).toBe(`vscode://file/work/bakery/${DEEP}:12:1`);
+    expect(await editor.getAttribute("href")).toBe(`vscode://file/srv/bakery/${DEEP}:12:1`);
     expect(await read.getByText("/the_name_of_the_file.tsx").count()).toBe(1);
     const found = await opened(page, /^Search hot/);
     const hit = found.getByRole("link", { name: "Open src/oven.py, line 44, in the editor" });
-    expect(await hit.getAttribute("href")).toBe("vscode://file/work/bakery/src/oven.py:44:1");
+    expect(await hit.getAttribute("href")).toBe("vscode://file/srv/bakery/src/oven.py:44:1");
     expect(await found.getByRole("listitem").last().innerText()).toContain("    hot = False");
     expect(await found.getByText("        hot = True").count()).toBe(1);
 
@@ -262,9 +262,9 @@ describe("tool calls", () => {
     const links = text.getByRole("paragraph").getByRole("link");
     await expect.poll(() => links.count()).toBe(4);
     expect(await links.evaluateAll((all) => all.map((one) => one.getAttribute("href")))).toEqual([
-      "vscode://file/work/bakery/oven.py:44:1",
-      "vscode://file/work/bakery/oven.py:40:1",
-      `vscode://file/work/bakery/${DEEP}:1:1`,
+      "vscode://file/srv/bakery/oven.py:44:1",
+      "vscode://file/srv/bakery/oven.py:40:1",
+      `vscode://file/srv/bakery/${DEEP}:1:1`,
       "https://github.com/bakery/oven/commit/0a1b2c3",
     ]);
     expect(await text.getByText("fridge.py:3").count()).toBe(1);

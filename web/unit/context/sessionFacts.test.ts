@@ -23,7 +23,7 @@ describe("a text", () => {
     ["./src/oven.py:12:4", { path: "src/oven.py", line: 12 }],
     ["src/oven.py:12-20", { path: "src/oven.py", line: 12 }],
     ["src/oven.py#L7-L9", { path: "src/oven.py", line: 7 }],
-    ["file:///work/bakery/src/heat.py#L3", { path: "src/heat.py", line: 3 }],
+    ["file:///srv/bakery/src/heat.py#L3", { path: "src/heat.py", line: 3 }],
     ["heat.py", { path: "src/heat.py" }],
     ["c.go:3", { path: "D:\\b\\c.go", line: 3 }],
     ["D:/b/c.go", { path: "D:\\b\\c.go" }],

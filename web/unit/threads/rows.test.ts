@@ -67,10 +67,10 @@ describe("rows", () => {
   });
 
   it("name the repository, its folder and its branch", () => {
-    const thread = { id: "a", project: "/work/lamps-2", metadata: { gitBranch: "red" } };
-    expect(repositoryOf({ thread, repository: "/work/lamps" })).toEqual({
+    const thread = { id: "a", project: "/srv/lamps-2", metadata: { gitBranch: "red" } };
+    expect(repositoryOf({ thread, repository: "/srv/lamps" })).toEqual({
       name: "lamps",
-      about: "/work/lamps\nFolder: /work/lamps-2\nBranch: red",
+      about: "/srv/lamps\nFolder: /srv/lamps-2\nBranch: red",
     });
     expect(repositoryOf({ thread: { id: "a" } })).toBeNull();
   });
