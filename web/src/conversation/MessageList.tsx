@@ -1,5 +1,4 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ArrowDown } from "lucide-react";
 import {
   type ReactNode,
   type Ref,
@@ -13,7 +12,6 @@ import {
 import type { Outline } from "../api/messages";
 import type { Extent } from "../outline/marks";
 import type { Message, ThreadOverview } from "../partita.gen";
-import { IconButton } from "../ui/Button";
 import { Failure } from "../ui/States";
 import { useEndAnchor, useStickToEnd } from "../ui/useStickToEnd";
 import type { MessageCache } from "./cache";
@@ -177,7 +175,6 @@ export function MessageList(props: Props) {
   latest.current = toggle;
   const onToggle = useCallback((key: string) => latest.current(key), []);
 
-  const isAtEnd = list.isAtEnd(NEAR_END);
   return (
     <div className={styles.frame} data-ready={isReady}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
@@ -228,13 +225,6 @@ export function MessageList(props: Props) {
         </div>
       )}
       {entries.length === 0 && <p className={styles.nothing}>No messages of these kinds.</p>}
-      {!isAtEnd && entries.length > 0 && (
-        <div className={styles.newer}>
-          <IconButton label="Newer messages" onClick={() => list.scrollToEnd()}>
-            <ArrowDown size={16} />
-          </IconButton>
-        </div>
-      )}
     </div>
   );
 }
