@@ -14,6 +14,16 @@ export default defineConfig({
     sourcemap: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 2000,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "page", test: /src[\\/](main\.tsx|api[\\/]|ui[\\/])/, priority: 2 },
+            { name: "session", test: /src[\\/]conversation[\\/]Conversation\.tsx/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: { "/api": "http://127.0.0.1:7272" } },
 });

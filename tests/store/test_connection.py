@@ -21,11 +21,13 @@ from partita.store.logs.run_log import LogEntry
 from partita.store.migrations import CURRENT, HEAD, Schema, Step
 from partita.store.schema import metadata
 from partita.store.sql.transaction import Transaction
-from partita.types.messages import text_of
+from partita.types.messages import AssistantMessage, ToolCallPart, text_of
+from partita.types.parts import ErrorTextOutput, StepStartPart, TextPart, UnknownPart
+from partita.types.value import Extra
 from tests.store.databases import execute as execute_on_server
 from tests.store.emptying import empty, new_folder
 from tests.store.engines import in_a_file_and_on_a_server
-from tests.store.examples import user_message
+from tests.store.examples import tool_call_message, user_message
 from tests.store.workers import PROCESSES, exit_code, open_together, started
 from tests.tables import each_row
 
@@ -208,8 +210,39 @@ def make_schema_0007(tx: Transaction) -> None:
     """Give a server the schema 0007, and the rows that it has there."""
     tx.sql("ALTER TABLE runs ADD COLUMN tail BIGINT, ADD COLUMN tail_rows INTEGER")
     tx.sql("ALTER TABLE threads DROP COLUMN repository")
+    tx.sql("ALTER TABLE messages DROP COLUMN parts_summary")
     tx.sql("UPDATE run_log SET encoding = 'plain', data = '\\xdd00000001'::bytea || data")
     tx.sql("UPDATE alembic_version SET version_num = '0007'")
+
+
+@in_a_file_and_on_a_server
+async def test_messages_with_schema_0010_get_summaries_of_their_parts(url: str) -> None:
+    child = tool_call_message("inner", call="c2")
+    calls = [
+        TextPart(text="First."),
+        StepStartPart(),
+        ToolCallPart(id="c1", name="two\nlines", state="approval-requested", input={}),
+        ToolCallPart(
+            id="c3", name="Task", state="output-error", output=ErrorTextOutput("lost"), children=(child,)
+        ),
+        UnknownPart(raw=Extra({"type": "a new\ntype"})),
+    ]
+    async with open_store(url) as store:
+        await store.threads.create("t1")
+        messages = [user_message("m1"), tool_call_message("m2"), AssistantMessage(id="m3", content=calls)]
+        await store.messages.save(messages, thread_id="t1")
+        outline = await store.threads.outline("t1")
+        await store.write(drop_summaries)
+    async with open_store(url) as store:
+        assert await store.threads.outline("t1") == outline
+        assert (await check_store(store)).healthy
+    assert outline.rows[-1].calls == {"other": 1, "agent": 1}
+
+
+def drop_summaries(tx: Transaction) -> None:
+    """Give a store the schema 0010."""
+    tx.sql("ALTER TABLE messages DROP COLUMN parts_summary")
+    tx.sql("UPDATE alembic_version SET version_num = '0010'")
 
 
 @in_a_file_and_on_a_server
@@ -219,6 +252,7 @@ async def test_a_backup_with_schema_0007_is_restored(url: str) -> None:
         assert (report.schema, report.rows["messages"]) == ("0007", 2)
         assert [hit.message_id for hit in await store.search("metres")] == ["m2"]
         assert [len(await store.logs.read(run)) for run in ("r1", "r2")] == [1, 1]
+        assert (await check_store(store)).healthy
 
 
 async def test_a_copy_does_not_replace_an_earlier_copy(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from partita.errors import NotFoundError
 from partita.store.store import Store
@@ -59,9 +59,9 @@ async def test_a_branch(store: Store, options: dict[str, Any], ids: list[str]) -
 
 async def test_the_fields_of_an_outline_row(store: Store) -> None:
     first, second, last = (await of(store)).rows
-    assert first[:5] == ("m1", 1, "user", "text", NOON - timedelta(hours=1))
-    assert second[:5] == ("a2", 3, "assistant", "text", NOON)
-    assert last[:4] == ("w1", 5, "assistant", "tool")
+    assert astuple(first)[:5] == ("m1", 1, "user", "text", NOON - timedelta(hours=1))
+    assert astuple(second)[:5] == ("a2", 3, "assistant", "text", NOON)
+    assert astuple(last)[:4] == ("w1", 5, "assistant", "tool")
     assert last.size > first.size > len("How tall is the lighthouse?")
 
 

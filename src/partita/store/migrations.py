@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, inspect, text
 
@@ -21,13 +21,21 @@ from .engines.driver_errors import driver_error, is_conflict, is_gone
 from .projects import WORKTREE_FOLDERS
 from .schema import COUNT_MESSAGES, SQLITE_LOG, create_statements, split_statements
 
+Statements: TypeAlias = Callable[[str], Iterable[str]]
+"""Called with the name of the dialect, `sqlite` or `postgresql`."""
+
+
+def _no_statements(dialect: str) -> Iterator[str]:
+    yield from ()
+
 
 class Step(NamedTuple):
     """A revision of the schema, and the statements that lead to it from the revision before."""
 
     revision: str
-    statements: Callable[[str], Iterable[str]]
-    """Called with the name of the dialect, `sqlite` or `postgresql`."""
+    tables: Statements = _no_statements
+    data: Statements = _no_statements
+    """Statements for the existing rows. They are also for the rows of a backup with an earlier schema."""
 
 
 class Schema(NamedTuple):
@@ -58,7 +66,7 @@ def without_links(dialect: str) -> Iterator[str]:
         yield from split_statements(SQLITE_LOG)
 
 
-def with_visible_counts(dialect: str) -> Iterator[str]:
+def visible_counts(dialect: str) -> Iterator[str]:
     """0009: a thread counts the messages of its active branch that are not internal."""
     yield COUNT_MESSAGES
 
@@ -66,11 +74,15 @@ def with_visible_counts(dialect: str) -> Iterator[str]:
 def with_repositories(dialect: str) -> Iterator[str]:
     """0010: a thread has the repository of its project, and a failed run counts as an error."""
     yield "ALTER TABLE threads ADD COLUMN repository TEXT"
+    yield "CREATE INDEX threads_by_repository ON threads (repository, updated_at)"
+
+
+def repositories(dialect: str) -> Iterator[str]:
+    """The rows of 0010."""
     position = "instr" if dialect == "sqlite" else "strpos"
     places = [f"{position}(project, '{folder}')" for folder in WORKTREE_FOLDERS]
     cases = " ".join(f"WHEN {place} > 1 THEN substr(project, 1, {place} - 1)" for place in places)
     yield f"UPDATE threads SET repository = CASE {cases} ELSE project END WHERE project IS NOT NULL"
-    yield "CREATE INDEX threads_by_repository ON threads (repository, updated_at)"
     yield (
         "UPDATE messages SET has_errors = TRUE WHERE NOT has_errors AND run_id IN"
         " (SELECT id FROM runs WHERE status = 'failed')"
@@ -84,10 +96,47 @@ def with_repositories(dialect: str) -> Iterator[str]:
     )
 
 
+def with_parts_summaries(dialect: str) -> Iterator[str]:
+    """0011: a message has a short text about its calls and reasoning."""
+    yield "ALTER TABLE messages ADD COLUMN parts_summary TEXT"
+
+
+def parts_summaries(dialect: str) -> Iterator[str]:
+    """The rows of 0011."""
+    join = (
+        "group_concat(line, char(10))" if dialect == "sqlite" else "string_agg(line, chr(10) ORDER BY number)"
+    )
+    line_feed = "char(10)" if dialect == "sqlite" else "chr(10)"
+    work = "'tool-call', 'tool-result', 'reasoning', 'reasoning-file'"
+    yield f"""
+        UPDATE messages SET parts_summary = (
+            SELECT {join} FROM (
+                SELECT p.number, p.path || ' ' || CASE WHEN p.type IN ({work}) THEN p.type ELSE 'other' END
+                    || ' ' || CASE WHEN p.state = 'approval-requested' THEN 'waiting'
+                        WHEN p.error IS NULL THEN 'done' ELSE 'failed' END
+                    || ' ' || replace(coalesce(p.tool_name, ''), {line_feed}, ' ') AS line
+                FROM parts p
+                WHERE p.owner = messages.owner AND p.message = messages.key AND p.path NOT LIKE '%.%'
+                    AND p.path <> 'network' AND p.type <> 'step-start'
+                ORDER BY p.number
+            ) AS lines
+        )
+        WHERE EXISTS (
+            SELECT 1 FROM parts p
+            WHERE p.owner = messages.owner AND p.message = messages.key AND p.path NOT LIKE '%.%'
+                AND p.type IN ({work})
+        )"""
+
+
 CURRENT: Final = Schema(
     create_statements,
     "0007",
-    (Step("0008", without_links), Step("0009", with_visible_counts), Step("0010", with_repositories)),
+    (
+        Step("0008", tables=without_links),
+        Step("0009", data=visible_counts),
+        Step("0010", tables=with_repositories, data=repositories),
+        Step("0011", tables=with_parts_summaries, data=parts_summaries),
+    ),
 )
 
 HEAD: Final = CURRENT.revision
@@ -164,6 +213,13 @@ def upgrade(connection: Connection, schema: Schema = CURRENT, file: Path | None 
         ) from error
 
 
+def data_statements(revision: str, dialect: str) -> Iterator[str]:
+    """The statements for rows that were written with an earlier schema."""
+    for step in CURRENT.upgrades:
+        if step.revision > revision:
+            yield from step.data(dialect)
+
+
 def _statements(schema: Schema, revision: str | None, dialect: str) -> Iterator[str]:
     if revision is None:
         yield from schema.create(dialect)
@@ -172,7 +228,8 @@ def _statements(schema: Schema, revision: str | None, dialect: str) -> Iterator[
         return
     for step in schema.upgrades:
         if step.revision > revision:
-            yield from step.statements(dialect)
+            yield from step.tables(dialect)
+            yield from step.data(dialect)
     yield f"UPDATE alembic_version SET version_num = '{schema.revision}'"
 
 

@@ -1,4 +1,4 @@
-"""Rebuild derived data: flags, previews, part rows, branches, labels, counters, the index, the ledger."""
+"""Rebuild derived data: columns of messages, part rows, branches, labels, counters, the index, the ledger."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -21,8 +21,8 @@ from .threads import rows as threads
 from .usage import choose_counted_of_thread
 
 FLAGS = (
-    "UPDATE messages SET has_tool_calls = ?, has_reasoning = ?, has_files = ?, has_errors = ?, preview = ?"
-    " WHERE owner = ? AND key = ?"
+    "UPDATE messages SET has_tool_calls = ?, has_reasoning = ?, has_files = ?, has_errors = ?, preview = ?,"
+    " parts_summary = ? WHERE owner = ? AND key = ?"
 )
 
 
@@ -40,7 +40,7 @@ def rebuild_rows(tx: Transaction, owner: str, rows: Sequence[Row[Any]]) -> None:
     read = read_messages(tx, rows, "inline")
     slots = [_slot(row, message) for row, message in zip(rows, read, strict=True)]
     message_writer.rewrite_derived(tx, owner, slots)
-    tx.many(FLAGS, [(*slot.prepared.derived[:5], owner, slot.key) for slot in slots])
+    tx.many(FLAGS, [(*slot.prepared.derived[:6], owner, slot.key) for slot in slots])
 
 
 def _slot(row: Row[Any], message: Message) -> Slot:

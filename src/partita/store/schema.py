@@ -90,6 +90,7 @@ CREATE TABLE messages (
     preview TEXT NOT NULL,
     created_at {instant} NOT NULL DEFAULT {now},
     updated_at {instant} NOT NULL DEFAULT {now},
+    parts_summary TEXT,  -- derived: the calls and the reasoning, see `store.messages.parts_summary`
     {message_key}
     UNIQUE (owner, thread_id, seq),
     UNIQUE (owner, thread_id, id),

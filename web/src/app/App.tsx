@@ -1,10 +1,10 @@
-import { Suspense, useEffect } from "react";
-import { loadComposer } from "../chat/composerLoader";
+import { useEffect } from "react";
+import { LazyComposer } from "../chat/lazyComposer";
 import { recordOpened } from "../home/opened";
 import { Threads } from "../threads/Threads";
 import { Boundary } from "../ui/Boundary";
 import { type Place, usePlace } from "../ui/routing";
-import { Empty, Failure, Loading } from "../ui/States";
+import { Empty, Failure } from "../ui/States";
 import { Toasts } from "../ui/Toasts";
 import { useTitle } from "../ui/useTitle";
 import { Guard } from "./Guard";
@@ -38,9 +38,7 @@ export function App() {
         detail={!isList}
       >
         <Boundary value={place} fallback={(error) => <Failure error={error} />}>
-          <Suspense fallback={<Loading />}>
-            <View place={place} />
-          </Suspense>
+          <View place={place} />
         </Boundary>
       </Shell>
       <Toasts />
@@ -49,7 +47,7 @@ export function App() {
 }
 
 const prepareSession = async () => {
-  await Promise.all([preloadView("t"), loadComposer()]);
+  await Promise.all([preloadView("t"), LazyComposer.preload()]);
 };
 
 function View({ place }: { place: Place }) {

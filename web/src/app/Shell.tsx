@@ -13,10 +13,11 @@ import {
   Settings,
   Sun,
 } from "lucide-react";
-import { type CSSProperties, lazy, type ReactNode, Suspense, useState } from "react";
+import { type CSSProperties, type ReactNode, useState } from "react";
 import { IconButton } from "../ui/Button";
 import { useCommands } from "../ui/commands";
 import { keyText } from "../ui/Keys";
+import { lazyComponent } from "../ui/lazyModule";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { usePreference } from "../ui/preferences";
 import { go, href } from "../ui/routing";
@@ -26,11 +27,11 @@ import styles from "./Shell.module.css";
 import { Sidebar } from "./Sidebar";
 import { preloadView } from "./views";
 
-const loadPalette = () => import("../palette/Palette").then((it) => ({ default: it.Palette }));
-const Palette = lazy(loadPalette);
-const Help = lazy(() => import("./Help").then((it) => ({ default: it.Help })));
+const Palette = lazyComponent(() => import("../palette/Palette").then((it) => it.Palette));
+const Help = lazyComponent(() => import("./Help").then((it) => it.Help));
 // Loaded early, so that no letter is typed into the page before it opens.
-if (typeof window.requestIdleCallback === "function") window.requestIdleCallback(() => void loadPalette());
+if (typeof window.requestIdleCallback === "function")
+  window.requestIdleCallback(() => void Palette.preload());
 
 interface Props {
   readonly section: string;
@@ -193,16 +194,8 @@ export function Shell({ section, sidebar, detail, children }: Props) {
         {children}
       </main>
       {menu && <Menu label="More" items={items} anchor={menu} onClose={() => setMenu(null)} />}
-      {palette && (
-        <Suspense>
-          <Palette onClose={() => setPalette(false)} />
-        </Suspense>
-      )}
-      {help && (
-        <Suspense>
-          <Help onClose={() => setHelp(false)} />
-        </Suspense>
-      )}
+      {palette && <Palette onClose={() => setPalette(false)} />}
+      {help && <Help onClose={() => setHelp(false)} />}
     </div>
   );
 }

@@ -6,11 +6,12 @@ import { preloadView } from "./views";
 
 const { path, query } = parsePlace(location.hash);
 const [first, threadId] = path;
-void preloadView(first);
+// Before the view: its files would take all connections to the server.
 if (first === "t" && threadId) {
   prefetchThread(threadId, !query.has("m")).catch(() => undefined);
   prefetchSummary(threadId).catch(() => undefined);
 }
+void preloadView(first);
 
 /** What shows that the user is about to follow a link. */
 const INTENTS = ["pointerover", "pointerdown", "focusin"] as const;

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { TableOfContents } from "lucide-react";
-import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { opensAtEnd } from "../api/messages";
 import { getThread, isImported } from "../api/threads";
 import type { ComposerControl } from "../chat/Composer";
 import { useClientCallActions, waitsForUser } from "../chat/clientCalls";
-import { useComposer } from "../chat/composerLoader";
 import { ImportedThread } from "../chat/ForkAndContinue";
+import { LazyComposer } from "../chat/lazyComposer";
 import { type Live, mergeLive, useLive } from "../chat/live";
 import { useThreadAgent } from "../chat/useThreadAgent";
 import { linkTo } from "../context/useServerContext";
@@ -21,6 +21,7 @@ import { Summary } from "../session/Summary";
 
 import { IconButton } from "../ui/Button";
 import { copyWithToast } from "../ui/clipboard";
+import { lazyComponent } from "../ui/lazyModule";
 import { go, toFiles, toThread } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { BranchNote } from "./BranchNote";
@@ -52,16 +53,19 @@ import { TAIL_LENGTH, useTail } from "./useTail";
 import { useThreadUpdates } from "./useThreadUpdates";
 import { useTurns } from "./useTurns";
 
-const WaterfallDialog = lazy(() =>
-  import("../outline/WaterfallDialog").then((it) => ({ default: it.WaterfallDialog })),
+const WaterfallDialog = lazyComponent(() =>
+  import("../outline/WaterfallDialog").then((it) => it.WaterfallDialog),
 );
-const SessionDialog = lazy(() => import("./SessionDialog").then((it) => ({ default: it.SessionDialog })));
-const SessionOutline = lazy(() => import("./SessionOutline").then((it) => ({ default: it.SessionOutline })));
-const SessionFiles = lazy(() => import("./SessionFiles").then((it) => ({ default: it.SessionFiles })));
-const EditMessage = lazy(() => import("./EditMessage").then((it) => ({ default: it.EditMessage })));
-const Usage = lazy(() => import("./Usage").then((it) => ({ default: it.Usage })));
-const RawPanel = lazy(() => import("./RawPanel").then((it) => ({ default: it.RawPanel })));
-const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
+const SessionDialog = lazyComponent(() => import("./SessionDialog").then((it) => it.SessionDialog));
+const SessionOutline = lazyComponent(
+  () => import("./SessionOutline").then((it) => it.SessionOutline),
+  <div className={styles.outline} />,
+);
+const SessionFiles = lazyComponent(() => import("./SessionFiles").then((it) => it.SessionFiles));
+const EditMessage = lazyComponent(() => import("./EditMessage").then((it) => it.EditMessage));
+const Usage = lazyComponent(() => import("./Usage").then((it) => it.Usage));
+const RawPanel = lazyComponent(() => import("./RawPanel").then((it) => it.RawPanel));
+const ShareDialog = lazyComponent(() => import("../share/ShareDialog").then((it) => it.ShareDialog));
 
 interface Props {
   readonly threadId: string;
@@ -124,7 +128,6 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
 
   const showRaw = useCallback((id: string) => setRaw(id), []);
   const canWrite = thread !== undefined && !isImported(thread);
-  const Composer = useComposer(canWrite);
   const newest = mergeLive(stored, live).at(-1);
   const replies = useReplies(live, composer);
   const isWaiting = canWrite && waitsForUser(newest, last, live);
@@ -222,15 +225,13 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
         {find.isOpen && <FindBar find={find} />}
         <div className={styles.body}>
           {isFiles && (
-            <Suspense>
-              <SessionFiles
-                threadId={threadId}
-                branch={branch}
-                overview={overview}
-                folder={thread?.project}
-                selected={file}
-              />
-            </Suspense>
+            <SessionFiles
+              threadId={threadId}
+              branch={branch}
+              overview={overview}
+              folder={thread?.project}
+              selected={file}
+            />
           )}
           <div className={styles.column} data-hidden={isFiles}>
             <div ref={frame} className={styles.messages}>
@@ -257,17 +258,15 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
                     editing={editing}
                     editor={
                       edited?.role === "user" && (
-                        <Suspense>
-                          <EditMessage
-                            message={edited}
-                            live={live}
-                            onClose={(isSent) => {
-                              flushSync(() => setEditing(null)); // no key is lost between the field and what follows it
-                              if (isSent) composer.current?.focus();
-                              else focusInMessage(edited.id, "[data-action=edit]");
-                            }}
-                          />
-                        </Suspense>
+                        <EditMessage
+                          message={edited}
+                          live={live}
+                          onClose={(isSent) => {
+                            flushSync(() => setEditing(null)); // no key is lost between the field and what follows it
+                            if (isSent) composer.current?.focus();
+                            else focusInMessage(edited.id, "[data-action=edit]");
+                          }}
+                        />
                       )
                     }
                     contexts={contexts}
@@ -287,8 +286,8 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
               )}
             </div>
             {thread && !canWrite && <ImportedThread thread={thread} />}
-            {canWrite && Composer && (
-              <Composer
+            {canWrite && (
+              <LazyComposer
                 live={live}
                 thread={thread}
                 agent={agent}
@@ -299,55 +298,39 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
             )}
           </div>
           {pane.isOpen && outline && !isFiles && (
-            <Suspense fallback={pane.isDocked && <div className={styles.outline} />}>
-              <SessionOutline
-                pane={pane}
-                turns={turns}
-                position={position}
-                folder={thread?.project}
-                onShow={(messageId, part) => showPlace({ messageId, part })}
-                onTimeline={({ turn }) => setTimelineOf(turn.messageId)}
-              />
-            </Suspense>
+            <SessionOutline
+              pane={pane}
+              turns={turns}
+              position={position}
+              folder={thread?.project}
+              onShow={(messageId, part) => showPlace({ messageId, part })}
+              onTimeline={({ turn }) => setTimelineOf(turn.messageId)}
+            />
           )}
         </div>
         {raw !== null && (
-          <Suspense>
-            <RawPanel
-              key={raw}
-              threadId={threadId}
-              messageId={raw}
-              parentId={cache.parentOf(raw)}
-              onClose={() => setRaw(null)}
-            />
-          </Suspense>
+          <RawPanel
+            key={raw}
+            threadId={threadId}
+            messageId={raw}
+            parentId={cache.parentOf(raw)}
+            onClose={() => setRaw(null)}
+          />
         )}
         {timeline && (
-          <Suspense>
-            <WaterfallDialog
-              turn={timeline.turn}
-              calls={timeline.calls}
-              folder={thread?.project}
-              onShow={(messageId, part) => showPlace({ messageId, part })}
-              onClose={() => setTimelineOf(null)}
-            />
-          </Suspense>
+          <WaterfallDialog
+            turn={timeline.turn}
+            calls={timeline.calls}
+            folder={thread?.project}
+            onShow={(messageId, part) => showPlace({ messageId, part })}
+            onClose={() => setTimelineOf(null)}
+          />
         )}
-        {panel === "usage" && outline && (
-          <Suspense>
-            <Usage usage={outline.usage} onClose={() => setPanel(null)} />
-          </Suspense>
-        )}
+        {panel === "usage" && outline && <Usage usage={outline.usage} onClose={() => setPanel(null)} />}
         {thread && (panel === "tags" || panel === "note") && (
-          <Suspense>
-            <SessionDialog thread={thread} kind={panel} onClose={() => setPanel(null)} />
-          </Suspense>
+          <SessionDialog thread={thread} kind={panel} onClose={() => setPanel(null)} />
         )}
-        {panel === "share" && (
-          <Suspense>
-            <ShareDialog threadId={threadId} onClose={() => setPanel(null)} />
-          </Suspense>
-        )}
+        {panel === "share" && <ShareDialog threadId={threadId} onClose={() => setPanel(null)} />}
       </div>
     </ConversationContext>
   );

@@ -1,7 +1,7 @@
-import { lazy, Suspense } from "react";
 import type { ThreadSummary } from "../api/threads";
 import { ImportBar } from "../threads/ImportBar";
 import { activeCommands } from "../ui/commands";
+import { lazyComponent } from "../ui/lazyModule";
 import { usePreference } from "../ui/preferences";
 import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
@@ -16,7 +16,7 @@ import { SessionCard } from "./SessionCard";
 import { Sources } from "./Sources";
 import { Week } from "./Week";
 
-const Days = lazy(() => import("../analytics/Days").then((it) => ({ default: it.Days })));
+const Days = lazyComponent(() => import("../analytics/Days").then((it) => it.Days));
 
 /** Sessions that were opened last in this browser, and other recent ones, which are shown as cards. */
 const OPENED = 3;
@@ -46,9 +46,7 @@ export function Home() {
             <Week week={week.data} />
           </Section>
           <div className={styles.days}>
-            <Suspense>
-              <Days />
-            </Suspense>
+            <Days />
           </div>
           <Sources />
         </>

@@ -1,8 +1,9 @@
 import { Download, ExternalLink, File as FileIcon, FileImage, FileText } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { FilePart, ImagePart, ReasoningFilePart } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { bytes } from "../ui/format";
+import { lazyComponent } from "../ui/lazyModule";
 import { Loading } from "../ui/States";
 import { EXTERNAL_LINK, visible } from "../ui/sanitize";
 import styles from "./FileView.module.css";
@@ -10,7 +11,7 @@ import { type FileSource, mediaKind, useFileSource } from "./fileUrls";
 import { ImageView } from "./ImageView";
 import type { PartProps } from "./PartView";
 
-const PdfView = lazy(() => import("./PdfView").then((it) => ({ default: it.PdfView })));
+const PdfView = lazyComponent(() => import("./PdfView").then((it) => it.PdfView), <Loading />);
 
 type AnyFile = FilePart | ImagePart | ReasoningFilePart;
 
@@ -44,11 +45,7 @@ export function FileView({ part }: PartProps<AnyFile>) {
           {isOpen ? "Close" : "Preview"}
         </Button>
       </div>
-      {isOpen && kind === "pdf" && (
-        <Suspense fallback={<Loading />}>
-          <PdfView url={part.url} name={name} />
-        </Suspense>
-      )}
+      {isOpen && kind === "pdf" && <PdfView url={part.url} name={name} />}
     </div>
   );
 }

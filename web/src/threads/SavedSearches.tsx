@@ -1,12 +1,13 @@
 import { Bookmark, BookmarkPlus, Pencil, Search } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { IconButton } from "../ui/Button";
+import { lazyComponent } from "../ui/lazyModule";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { visible } from "../ui/sanitize";
 import { type SavedSearch, useSavedSearches } from "../ui/savedSearches";
 
-const SaveDialog = lazy(() => import("./SavedSearchDialogs").then((it) => ({ default: it.SaveDialog })));
-const EditDialog = lazy(() => import("./SavedSearchDialogs").then((it) => ({ default: it.EditDialog })));
+const SaveDialog = lazyComponent(() => import("./SavedSearchDialogs").then((it) => it.SaveDialog));
+const EditDialog = lazyComponent(() => import("./SavedSearchDialogs").then((it) => it.EditDialog));
 
 interface Props {
   readonly className?: string;
@@ -54,12 +55,10 @@ export function SavedSearches({ className, search, suggestion, onOpen }: Props) 
       {anchor && (
         <Menu label="Saved searches" anchor={anchor} items={items} onClose={() => setAnchor(null)} />
       )}
-      <Suspense>
-        {open === "save" && search && (
-          <SaveDialog search={search} suggestion={suggestion} onClose={() => setOpen(null)} />
-        )}
-        {open === "edit" && <EditDialog saved={saved} onClose={() => setOpen(null)} />}
-      </Suspense>
+      {open === "save" && search && (
+        <SaveDialog search={search} suggestion={suggestion} onClose={() => setOpen(null)} />
+      )}
+      {open === "edit" && <EditDialog saved={saved} onClose={() => setOpen(null)} />}
     </>
   );
 }

@@ -1,15 +1,7 @@
-import {
-  type KeyboardEvent,
-  lazy,
-  type MouseEvent,
-  Suspense,
-  useCallback,
-  useEffect,
-  useRef,
-  useState,
-} from "react";
+import { type KeyboardEvent, type MouseEvent, useCallback, useEffect, useRef, useState } from "react";
 import type { ThreadSummary } from "../api/threads";
 import { useCommands } from "../ui/commands";
+import { lazyComponent } from "../ui/lazyModule";
 import { Menu } from "../ui/Menu";
 import { useNow } from "../ui/useNow";
 import { nameOf } from "./rows";
@@ -21,9 +13,9 @@ import { useSelection } from "./useSelection";
 import { useSteps } from "./useSteps";
 import { useVirtualRows } from "./useVirtualRows";
 
-const SelectionBar = lazy(() => import("./SelectionBar").then((it) => ({ default: it.SelectionBar })));
-const TagsDialog = lazy(() => import("./TagsDialog").then((it) => ({ default: it.TagsDialog })));
-const NoteDialog = lazy(() => import("./NoteDialog").then((it) => ({ default: it.NoteDialog })));
+const SelectionBar = lazyComponent(() => import("./SelectionBar").then((it) => it.SelectionBar));
+const TagsDialog = lazyComponent(() => import("./TagsDialog").then((it) => it.TagsDialog));
+const NoteDialog = lazyComponent(() => import("./NoteDialog").then((it) => it.NoteDialog));
 
 interface Props extends ListActions {
   readonly rows: readonly ThreadSummary[];
@@ -218,18 +210,16 @@ export function ThreadList(props: Props) {
         </ul>
       </div>
       {selection.rows.length > 0 && (
-        <Suspense>
-          <SelectionBar
-            rows={selection.rows}
-            onTag={() => setTagged(selection.rows)}
-            onPin={() => actions.pin(selection.rows)}
-            onDelete={() => remove(selection.rows)}
-            onClear={() => {
-              focus(tabStop);
-              selection.clear();
-            }}
-          />
-        </Suspense>
+        <SelectionBar
+          rows={selection.rows}
+          onTag={() => setTagged(selection.rows)}
+          onPin={() => actions.pin(selection.rows)}
+          onDelete={() => remove(selection.rows)}
+          onClear={() => {
+            focus(tabStop);
+            selection.clear();
+          }}
+        />
       )}
       {menu && opened && (
         <Menu
@@ -246,26 +236,22 @@ export function ThreadList(props: Props) {
         />
       )}
       {tagged && (
-        <Suspense>
-          <TagsDialog
-            sessions={tagged.map(({ thread, tags = [] }) => ({ id: thread.id, tags }))}
-            onClose={() => setTagged(null)}
-            onChange={(changed) => {
-              const tags = new Map(changed.map((one) => [one.id, one.tags]));
-              props.onChange(new Set(tags.keys()), (was) => ({ ...was, tags: tags.get(was.thread.id) }));
-            }}
-          />
-        </Suspense>
+        <TagsDialog
+          sessions={tagged.map(({ thread, tags = [] }) => ({ id: thread.id, tags }))}
+          onClose={() => setTagged(null)}
+          onChange={(changed) => {
+            const tags = new Map(changed.map((one) => [one.id, one.tags]));
+            props.onChange(new Set(tags.keys()), (was) => ({ ...was, tags: tags.get(was.thread.id) }));
+          }}
+        />
       )}
       {noted && (
-        <Suspense>
-          <NoteDialog
-            id={noted.thread.id}
-            note={noted.note}
-            onClose={() => setNoted(null)}
-            onChange={(note) => props.onChange(new Set([noted.thread.id]), (was) => ({ ...was, note }))}
-          />
-        </Suspense>
+        <NoteDialog
+          id={noted.thread.id}
+          note={noted.note}
+          onClose={() => setNoted(null)}
+          onChange={(note) => props.onChange(new Set([noted.thread.id]), (was) => ({ ...was, note }))}
+        />
       )}
     </>
   );

@@ -1,8 +1,9 @@
 import { PanelLeftClose, Search, X } from "lucide-react";
-import { type KeyboardEvent, lazy, Suspense, useCallback, useMemo, useRef } from "react";
+import { type KeyboardEvent, useCallback, useMemo, useRef } from "react";
 import { Button, IconButton } from "../ui/Button";
 import { useCommands } from "../ui/commands";
 import { count, plural } from "../ui/format";
+import { lazyComponent } from "../ui/lazyModule";
 import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { focusSearch, useSessionSearch } from "../ui/sessionSearch";
@@ -16,8 +17,10 @@ import styles from "./Threads.module.css";
 import { useFilters } from "./useFilters";
 import { useFacets, useRows } from "./useRows";
 
-const loadResults = () => import("./SearchResults").then((it) => ({ default: it.SearchResults }));
-const SearchResults = lazy(loadResults);
+const SearchResults = lazyComponent(
+  () => import("./SearchResults").then((it) => it.SearchResults),
+  <Loading what="Searching" />,
+);
 
 /** The sidebar: the sessions with search and filters. */
 export function Threads({ current }: { current?: string }) {
@@ -97,7 +100,7 @@ export function Threads({ current }: { current?: string }) {
             autoComplete="off"
             spellCheck={false}
             value={text}
-            onFocus={() => void loadResults().catch(() => undefined)}
+            onFocus={() => void SearchResults.preload()}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={onKeyDown}
           />
@@ -124,9 +127,7 @@ export function Threads({ current }: { current?: string }) {
         <ImportBar status={progress} />
       </div>
       {isSearching ? (
-        <Suspense fallback={<Loading what="Searching" />}>
-          <SearchResults text={text} query={query} current={current} onClear={clear} />
-        </Suspense>
+        <SearchResults text={text} query={query} current={current} onClear={clear} />
       ) : list.error && !rows.length ? (
         <Failure error={list.error} retry={() => void list.refetch()} />
       ) : list.isPending ? (

@@ -11,7 +11,8 @@ from sqlalchemy import select
 from partita.errors import PartitaError, StoreError
 from partita.store.messages.prepared import TYPES
 from partita.store.messages.rows import MESSAGES, read_messages
-from partita.store.schema import COUNT_MESSAGES, messages, threads, without_checks
+from partita.store.migrations import data_statements
+from partita.store.schema import messages, threads, without_checks
 from partita.store.search import index as search_index
 from partita.store.search.fields import NO_FIELDS, SearchEntry, fields_of
 from partita.store.sql.transaction import Transaction
@@ -23,9 +24,6 @@ from .backup import Backup, BackupReport, open_backup
 from .tables import BY_NAME, Checksum, Row, refuse_unless_empty, rows_of, set_last_keys, write_rows
 
 INDEX_BATCH: Final = 200
-
-VISIBLE_COUNTS: Final = "0009"
-"""The schema since which threads count visible messages only."""
 
 
 async def restore_backup(store: Store, path: Path, *, progress: OnProgress | None = None) -> BackupReport:
@@ -58,8 +56,8 @@ def _restore(tx: Transaction, backup: Backup) -> BackupReport:
     assert end is not None, "all rows were read"
     _compare(tx, backup, end)
     set_last_keys(tx, end.last_keys)
-    if backup.head.schema < VISIBLE_COUNTS:
-        tx.sql(COUNT_MESSAGES)
+    for statement in data_statements(backup.head.schema, tx.connection.dialect.name):
+        tx.connection.exec_driver_sql(statement)
     return replace(backup.report, unfindable=_index(tx))
 
 

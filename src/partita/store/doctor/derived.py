@@ -24,7 +24,8 @@ from sqlalchemy import (
 
 from partita.errors import PartitaError
 from partita.store import rebuild
-from partita.store.messages.prepared import PartRow, Prepared, prepare
+from partita.store.messages.parts_summary import PartRow
+from partita.store.messages.prepared import Prepared, prepare
 from partita.store.messages.rows import MESSAGES, read_messages
 from partita.store.schema import messages, parts, thread_labels
 from partita.store.schema import threads as thread_table
@@ -44,7 +45,7 @@ HINT = "--repair rebuilds it"
 
 # Messages
 
-FLAGS = ("has_tool_calls", "has_reasoning", "has_files", "has_errors", "preview")
+FLAGS = ("has_tool_calls", "has_reasoning", "has_files", "has_errors", "preview", "parts_summary")
 
 
 def find_outdated(tx: Transaction, after: Cursor, scope: Scope) -> Findings:

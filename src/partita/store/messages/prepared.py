@@ -47,6 +47,8 @@ from partita.types.parts import (
     UnknownPart,
 )
 
+from .parts_summary import PartRow, summarize
+
 ROLES: dict[type[Any], str] = {
     SystemMessage: "system",
     UserMessage: "user",
@@ -67,18 +69,6 @@ class MovedValues(NamedTuple):
     values: tuple[tuple[str, bytes, str | None], ...]
 
 
-class PartRow(NamedTuple):
-    """The row of a part. Its times come from the log of the run."""
-
-    path: str
-    type: str
-    tool_name: str | None
-    call_id: str | None
-    state: str | None
-    error: str | None
-    interruption: str | None = None
-
-
 class Derived(NamedTuple):
     """The columns and rows that are derived from a message. They can be derived again at any time."""
 
@@ -87,6 +77,7 @@ class Derived(NamedTuple):
     has_files: bool
     has_errors: bool
     preview: str
+    parts_summary: str | None
     parts: list[PartRow]
 
 
@@ -163,7 +154,7 @@ NOTHING: frozenset[str] = frozenset()
 
 
 def derive(message: Message) -> Derived:
-    """Flags, preview and part rows of a message. Parts of sub-agents have rows, and their errors count."""
+    """What is derived from a message. Parts of sub-agents have rows, and their errors count."""
     rows: list[PartRow] = []
     parts = message.content.parts
     _walk(message.content, "", rows)
@@ -174,6 +165,7 @@ def derive(message: Message) -> Derived:
         has_files=not FILES.isdisjoint(types),
         has_errors=any(row.error is not None for row in rows) or _has_failed(message.content),
         preview=preview(message.content),
+        parts_summary=summarize(rows),
         parts=rows,
     )
 

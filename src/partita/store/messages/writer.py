@@ -25,7 +25,7 @@ from .prepared import Prepared, check
 UPDATE_MESSAGE = (
     "UPDATE messages SET role = ?, type = ?, content = ?, blobs = ?, extra = ?, parent_id = ?, run_id = ?,"
     " internal = ?, has_tool_calls = ?, has_reasoning = ?, has_files = ?, has_errors = ?, preview = ?,"
-    " created_at = ?, updated_at = ? WHERE owner = ? AND key = ?"
+    " parts_summary = ?, created_at = ?, updated_at = ? WHERE owner = ? AND key = ?"
 )
 KEEP_TIMES = "UPDATE parts SET started_at = ?, ended_at = ? WHERE owner = ? AND message = ? AND call_id = ?"
 
@@ -262,6 +262,7 @@ def row(
         *derived[:5],
         created,
         now,
+        derived.parts_summary,
     )
 
 
@@ -277,7 +278,7 @@ def _changes(tx: Transaction, owner: str, slot: Slot, now: Any) -> tuple[Any, ..
         slot.parent_id,
         message.run_id or slot.known.run_id,
         message.internal,
-        *derived[:5],
+        *derived[:6],
         tx.instant(message.created_at or slot.known.created_at or NEVER),
         now,
         owner,

@@ -1,11 +1,11 @@
 """Branches: the path from the first message to the active leaf, and the outline of a branch."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from msgspec import Struct
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
@@ -21,13 +21,13 @@ from sqlalchemy import (
 )
 
 from partita.errors import NotFoundError
+from partita.store.messages.parts_summary import NO_WORK, work_of
 from partita.store.runs.rows import ACTIVE, is_idle
 from partita.store.schema import COUNT_MESSAGES, consumptions, from_microseconds, messages, runs
 from partita.store.schema import threads as thread_table
 from partita.store.sql.statement import Statement
 from partita.store.sql.transaction import Transaction
 from partita.types.threads import Thread
-from partita.views.tool_names import kind_of
 
 from . import rows as threads
 
@@ -100,7 +100,7 @@ def leaf_below(tx: Transaction, owner: str, thread_id: str, message_id: str) -> 
 # The outline: every message of a branch as a short row, to draw a long list step by step.
 
 
-class OutlineRow(NamedTuple):
+class OutlineRow(Struct, frozen=True, array_like=True, gc=False):
     """A message of an outline.
 
     The parts from `start` up to `end` (`None`: up to the last) are what the message says: its texts, files
@@ -139,19 +139,16 @@ class Outline(NamedTuple):
     """Whether an agent is at work in the thread."""
 
 
-_WORK: Final = frozenset({"tool-call", "tool-result", "reasoning", "reasoning-file"})
-"""The types of parts that are not what a message says, except questions to the user."""
-
-_STORED: Final = OutlineRow._fields[: OutlineRow._fields.index("reasoning")]
+_STORED: Final = OutlineRow.__struct_fields__[: OutlineRow.__struct_fields__.index("reasoning")]
 """The fields that are columns of a message."""
 
 
 def _messages_of_thread(size: ColumnElement[int], version: ColumnElement[int]) -> Statement:
-    """All messages of a thread: the columns of an outline row, then where each one belongs."""
+    """All messages of a thread: the columns of an outline row, then where each one belongs, and its parts."""
     computed = {"size": size, "version": version}
     shown = (computed[name].label(name) if name in computed else messages.c[name] for name in _STORED)
     return Statement(
-        select(*shown, messages.c.parent_id, messages.c.active)
+        select(*shown, messages.c.parent_id, messages.c.active, messages.c.key, messages.c.parts_summary)
         .where(messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread"))
         .order_by(messages.c.seq)
     )
@@ -168,19 +165,13 @@ _MESSAGES = {
     ),
 }
 
-# Of each message with calls or reasoning: its parts as lines of words, and when its last call ended. Without
-# the parts of sub-agents, and without the network that a message is the result of.
-_PARTS: Final = """
-SELECT m.id, {join}(
-        p.path || ' ' || p.type || ' '
-        || CASE WHEN p.state = 'approval-requested' THEN 'waiting'
-            WHEN p.error IS NULL THEN '' ELSE 'failed' END
-        || ' ' || coalesce(p.tool_name, ''), '\n'
-    ) AS parts, max(p.ended_at) AS ended_at
+# When the last call of each message ended, as far as that is known.
+_ENDS: Final = """
+SELECT p.message AS key, max(p.ended_at) AS ended_at
 FROM messages m JOIN parts p ON p.owner = m.owner AND p.message = m.key
-WHERE m.owner = ? AND m.thread_id = ? AND (m.has_tool_calls OR m.has_reasoning OR m.role = 'tool')
-    AND p.path NOT LIKE '%.%' AND p.path <> 'network' AND p.type <> 'step-start'
-GROUP BY m.id
+WHERE m.owner = ? AND m.thread_id = ? AND m.has_tool_calls
+    AND p.ended_at IS NOT NULL AND p.path NOT LIKE '%.%'
+GROUP BY p.message
 """
 _USAGE: Final = """
 SELECT message_id, CAST(sum(input_tokens + output_tokens) AS BIGINT) AS tokens, sum(cost) AS cost
@@ -204,70 +195,24 @@ def outline(
         if (row.active if branch is None else row.id in branch) and (internal or not row.internal)
     ]
     same = (thread.owner, thread.id)
-    join = "group_concat" if tx.is_sqlite else "string_agg"
-    work = {row.id: (_work(row.parts), row.ended_at) for row in tx.sql(_PARTS.format(join=join), same)}
+    ends = {row.key: row.ended_at for row in tx.sql(_ENDS, same)}
     usage = {row.message_id: (row.tokens, row.cost) for row in tx.sql(_USAGE, same)}
     return Outline(
-        [_row(row, *work.get(row.id, _NO_WORK), *usage.get(row.id, _NO_USAGE)) for row in shown],
+        [_row(row, ends.get(row.key), *usage.get(row.id, _NO_USAGE)) for row in shown],
         {row.id: siblings for row in shown if len(siblings := children[row.parent_id]) > 1},
         _models(tx, thread),
         _is_running(tx, thread),
     )
 
 
-class _Work(NamedTuple):
-    """The calls and the reasoning of a message, and where its texts start and end."""
-
-    reasoning: bool = False
-    calls: Mapping[str, int] | None = None
-    failed: int = 0
-    start: int = 0
-    end: int | None = None
-    before: int = 0
-    inside: int = 0
-
-
-_NO_WORK: Final = (_Work(), None)
 _NO_USAGE: Final = (0, None)
 
 
-@lru_cache(4096)
-def _work(parts: str) -> _Work:
-    """What the parts of a message are, by their lines. Most messages have the same few parts."""
-    calls: Counter[str] = Counter()
-    failed = 0
-    texts: list[int] = []
-    others: list[int] = []
-    called: list[int] = []
-    reasoning = False
-    for line in parts.split("\n"):
-        index, type_, state, tool = line.split(" ", 3)
-        kind = kind_of(tool)
-        if type_ == "tool-call":
-            calls[kind] += 1
-            called.append(int(index))
-        failed += state == "failed" and type_ in {"tool-call", "tool-result"}
-        reasoning = reasoning or type_ == "reasoning"
-        speaks = type_ not in _WORK or kind in {"question", "plan"} or state == "waiting"
-        (texts if speaks else others).append(int(index))
-    if not others:
-        start, end = 0, None
-    elif not texts:
-        start, end = 0, 0
-    else:
-        start = min(texts) if min(others) < min(texts) else 0
-        end = max(texts) + 1 if max(others) > max(texts) else None
-    before = sum(index < start for index in called)
-    inside = sum(index >= start and (end is None or index < end) for index in called)
-    return _Work(reasoning, calls or None, failed, start, end, before, inside)
-
-
-def _row(
-    message: Row[Any], work: _Work, ended: datetime | int | None, tokens: int, cost: float | None
-) -> OutlineRow:
+def _row(message: Row[Any], ended: datetime | int | None, tokens: int, cost: float | None) -> OutlineRow:
     """The outline row of a message, with its calls and what it consumed."""
+    work = NO_WORK if message.parts_summary is None else work_of(message.parts_summary)
     ended_at = from_microseconds(ended) if isinstance(ended, int) else ended
-    return OutlineRow._make((*message[: len(_STORED)], *work, ended_at, tokens, cost))
+    return OutlineRow(*message[: len(_STORED)], *work, ended_at, tokens, cost)
 
 
 def _is_running(tx: Transaction, thread: Row[Any]) -> bool:
