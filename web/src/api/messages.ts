@@ -1,7 +1,6 @@
 /** Messages of a thread: outline, pages, branches and raw events. */
 import type { Message, MessageType, PartView, Thread, ToolView } from "../partita.gen";
 import { address, getJson, type Listing, prefetchJson, sendJson } from "./client";
-import { isImported } from "./threads";
 
 /** The facts about a message that its row in a list needs before the message has loaded. */
 export interface OutlineRow {
@@ -57,6 +56,8 @@ export interface Outline {
   readonly total: number;
   /** An agent is at work in the thread. */
   readonly running: boolean;
+  /** The newest messages are of interest first: the thread can be continued, or is running. */
+  readonly opensAtEnd: boolean;
 }
 
 /** The members of a row, in the order of the response. */
@@ -81,20 +82,35 @@ type OutlineItem = readonly [
   tokens: OutlineRow["tokens"],
   cost: OutlineRow["cost"],
 ];
-type OutlineResponse = { readonly items: readonly OutlineItem[] } & Omit<Outline, "rows">;
+interface OutlineResponse extends Omit<Outline, "rows"> {
+  readonly items: readonly OutlineItem[];
+  readonly page: MessagePage | null;
+}
 
 const at = (threadId: string, ...more: readonly string[]) =>
   ["api/threads", ...[threadId, ...more].map(encodeURIComponent)].join("/");
 
-/** The outline of the branch through a message, or of the active branch. */
+export interface OutlineOptions {
+  /** A message on the branch; by default the active branch. */
+  readonly branch: string | null;
+  /** With internal messages. */
+  readonly internal: boolean;
+  /** How many messages to include, and the one in their middle; by default where the conversation opens. */
+  readonly messages?: number;
+  readonly around?: string | null;
+}
+
 export async function getOutline(
   threadId: string,
-  branch: string | null,
-  internal: boolean,
+  options: OutlineOptions,
   signal?: AbortSignal,
-): Promise<Outline> {
-  const found = await getJson<OutlineResponse>(at(threadId, "outline"), { branch, internal }, signal);
-  return { ...found, rows: found.items.map(rowOf) };
+): Promise<{ readonly outline: Outline; readonly page: MessagePage | null }> {
+  const { items, page, ...found } = await getJson<OutlineResponse>(
+    at(threadId, "outline"),
+    { ...options },
+    signal,
+  );
+  return { outline: { ...found, rows: items.map(rowOf) }, page };
 }
 
 /** A literal, not a loop over names: there may be tens of thousands of rows. */
@@ -155,9 +171,6 @@ export interface MessagePage extends Listing<Message> {
 /** Messages per request. */
 export const PAGE = 25;
 
-/** Whether a conversation opens at its end: it can be continued, or is running. Others open at their start. */
-export const opensAtEnd = (thread: Thread, isRunning: boolean): boolean => !isImported(thread) || isRunning;
-
 /** The URL of messages of any branch. Large values are returned as `blob:` URLs. */
 function messagesUrl(threadId: string, ids: readonly string[]): string {
   const url = new URL(address(at(threadId, "messages"), { blobs: "reference", timings: true, views: true }));
@@ -176,21 +189,18 @@ export async function classifyCalls(
   return (await sendJson<{ views: ToolView[] }>("POST", "api/tool-views", { threadId, calls })).views;
 }
 
-/** Prefetches what a conversation needs to open; with `withMessages`, the messages where it opens, too. */
-export async function prefetchThread(threadId: string, withMessages: boolean): Promise<void> {
-  const outline = prefetchJson<OutlineResponse>(at(threadId, "outline"), { internal: false });
-  const thread = prefetchJson<Thread>(at(threadId));
-  if (!withMessages) return;
-  const { items, running } = await outline;
-  const last = Math.floor((items.length - 1) / PAGE) * PAGE;
-  const pages = opensAtEnd(await thread, running) ? [last, last - PAGE] : [0];
-  for (const start of pages.filter((one) => one >= 0))
-    void prefetchJson(
-      messagesUrl(
-        threadId,
-        items.slice(start, start + PAGE).map(([id]) => id),
-      ),
-    );
+/** What is requested when a conversation opens: the outline with the messages around one, or where it opens. */
+export const opening = (message: string | null): OutlineOptions => ({
+  branch: null,
+  internal: false,
+  messages: 2 * PAGE,
+  around: message,
+});
+
+/** Prefetches what a conversation needs to open. */
+export function prefetchThread(threadId: string, message: string | null): void {
+  void prefetchJson(at(threadId, "outline"), { ...opening(message) }).catch(() => undefined);
+  void prefetchJson(at(threadId)).catch(() => undefined);
 }
 
 export const switchBranch = (threadId: string, messageId: string): Promise<Thread> =>

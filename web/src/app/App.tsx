@@ -1,5 +1,4 @@
 import { useEffect } from "react";
-import { LazyComposer } from "../chat/lazyComposer";
 import { recordOpened } from "../home/opened";
 import { Threads } from "../threads/Threads";
 import { Boundary } from "../ui/Boundary";
@@ -46,9 +45,7 @@ export function App() {
   );
 }
 
-const prepareSession = async () => {
-  await Promise.all([preloadView("t"), LazyComposer.preload()]);
-};
+const prepareSession = () => preloadView("t");
 
 function View({ place }: { place: Place }) {
   const [first, id] = place.path;

@@ -8,7 +8,7 @@ const { path, query } = parsePlace(location.hash);
 const [first, threadId] = path;
 // Before the view: its files would take all connections to the server.
 if (first === "t" && threadId) {
-  prefetchThread(threadId, !query.has("m")).catch(() => undefined);
+  prefetchThread(threadId, query.get("m"));
   prefetchSummary(threadId).catch(() => undefined);
 }
 void preloadView(first);

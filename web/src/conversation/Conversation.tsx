@@ -2,12 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { TableOfContents } from "lucide-react";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { opensAtEnd } from "../api/messages";
 import { getThread, isImported } from "../api/threads";
-import type { ComposerControl } from "../chat/Composer";
+import { Composer, type ComposerControl } from "../chat/Composer";
 import { useClientCallActions, waitsForUser } from "../chat/clientCalls";
 import { ImportedThread } from "../chat/ForkAndContinue";
-import { LazyComposer } from "../chat/lazyComposer";
 import { type Live, mergeLive, useLive } from "../chat/live";
 import { useThreadAgent } from "../chat/useThreadAgent";
 import { linkTo } from "../context/useServerContext";
@@ -36,6 +34,7 @@ import { ListBar } from "./ListBar";
 import { type ListControl, MessageList } from "./MessageList";
 import { MessageMap } from "./MessageMap";
 import { isQuestion, rowsOf } from "./rows";
+import { SessionOutline } from "./SessionOutline";
 import { Toolbar } from "./Toolbar";
 import { useActions } from "./useActions";
 import { useEndActions } from "./useEndActions";
@@ -57,10 +56,6 @@ const WaterfallDialog = lazyComponent(() =>
   import("../outline/WaterfallDialog").then((it) => it.WaterfallDialog),
 );
 const SessionDialog = lazyComponent(() => import("./SessionDialog").then((it) => it.SessionDialog));
-const SessionOutline = lazyComponent(
-  () => import("./SessionOutline").then((it) => it.SessionOutline),
-  <div className={styles.outline} />,
-);
 const SessionFiles = lazyComponent(() => import("./SessionFiles").then((it) => it.SessionFiles));
 const EditMessage = lazyComponent(() => import("./EditMessage").then((it) => it.EditMessage));
 const Usage = lazyComponent(() => import("./Usage").then((it) => it.Usage));
@@ -105,7 +100,7 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
     queryKey: ["thread", threadId],
     queryFn: () => getThread(threadId),
   });
-  const { outline, error, isStale, reload } = useOutline(threadId, branch, internal);
+  const { outline, error, isStale, reload } = useOutline(threadId, { branch, internal, message, cache });
   const pane = useOutlinePane(outline && (() => outline.rows.filter(isQuestion).length));
   const overview = useOverview(threadId, branch, outline, cache);
   const turns = useTurns(outline, overview);
@@ -248,7 +243,7 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
                     overview={overview}
                     onTimeline={setTimelineOf}
                     canWrite={canWrite}
-                    opensAtEnd={opensAtEnd(thread, outline.running)}
+                    opensAtEnd={outline.opensAtEnd}
                     selected={selected}
                     onSelect={(messageId) => {
                       setSelected(messageId);
@@ -287,7 +282,7 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
             </div>
             {thread && !canWrite && <ImportedThread thread={thread} />}
             {canWrite && (
-              <LazyComposer
+              <Composer
                 live={live}
                 thread={thread}
                 agent={agent}

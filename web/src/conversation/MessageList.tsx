@@ -180,7 +180,7 @@ export function MessageList(props: Props) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section ref={scroller} className={styles.scroller} aria-label="Messages" tabIndex={0}>
         <div className={styles.sizer} style={{ height: list.getTotalSize() }}>
-          {items.map((item) => {
+          {(isReady ? items : []).map((item) => {
             const entry = entries[item.index];
             if (!entry) return null;
             const place = { index: item.index, start: item.start, measure: list.measureElement };

@@ -1,5 +1,5 @@
 /** A cache of the messages around the visible rows. */
-import { getMessages, type OutlineRow, PAGE, type PartTime } from "../api/messages";
+import { getMessages, type MessagePage, type OutlineRow, PAGE, type PartTime } from "../api/messages";
 import type { Timing } from "../context/renderContext";
 import { rememberViews } from "../context/toolViews";
 import type { Message } from "../partita.gen";
@@ -49,6 +49,27 @@ export class MessageCache {
     return this.cached.size;
   }
 
+  /** No message has been requested yet. */
+  get isEmpty(): boolean {
+    return !this.cached.size && !this.requested.size;
+  }
+
+  /** Adds messages that were loaded after, or together with, the rows of the outline. */
+  add(rows: readonly OutlineRow[], page: MessagePage): void {
+    const versions = new Map(rows.map((row) => [row.id, row.version]));
+    for (const message of page.items) {
+      const version = versions.get(message.id) ?? 0;
+      rememberViews(message, page.views?.[message.id]);
+      this.cached.set(message.id, { message, version, times: timesOf(page.timings?.[message.id]) });
+    }
+    this.changed();
+  }
+
+  private changed(): void {
+    this.updates += 1;
+    for (const listener of this.listeners) listener();
+  }
+
   /** Loads the messages with these ids, in the order of the rows, and evicts distant ones. */
   loadAround(rows: readonly OutlineRow[], ids: readonly string[]): void {
     const wanted = new Set(ids);
@@ -85,25 +106,20 @@ export class MessageCache {
 
   private async fetch(rows: readonly OutlineRow[]): Promise<void> {
     for (const row of rows) this.requested.set(row.id, row.version);
+    let page: MessagePage | undefined;
     try {
-      const page = await getMessages(
+      page = await getMessages(
         this.threadId,
         rows.map((row) => row.id),
       );
-      const versions = new Map(rows.map((row) => [row.id, row.version]));
-      for (const message of page.items) {
-        const version = versions.get(message.id) ?? 0;
-        rememberViews(message, page.views?.[message.id]);
-        this.cached.set(message.id, { message, version, times: timesOf(page.timings?.[message.id]) });
-      }
       for (const row of rows) this.failures.delete(row.id);
     } catch (error) {
       for (const row of rows) this.failures.set(row.id, error);
     } finally {
       for (const row of rows) if (this.requested.get(row.id) === row.version) this.requested.delete(row.id);
     }
-    this.updates += 1;
-    for (const listener of this.listeners) listener();
+    if (page) this.add(rows, page);
+    else this.changed();
   }
 
   /** Removes the messages that are not near the visible rows, if there are many. */

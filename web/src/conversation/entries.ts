@@ -6,7 +6,7 @@ import type { Detail } from "../ui/preferences";
 import { estimate, estimateOfCalls, estimateOfText, GROUP_HEIGHT, TURN_HEIGHT } from "./estimate";
 import { acceptedParts, type Filter, matches } from "./filter";
 import type { Row } from "./rows";
-import { holds, joined, type Slice, slicesOf } from "./slices";
+import { callsOf, holds, joined, type Slice, slicesOf } from "./slices";
 import { type Turn, turnsOf } from "./turns";
 
 export interface MessageEntry {
@@ -58,6 +58,7 @@ export function entriesOf(options: EntryOptions): readonly Entry[] {
     if (filter.size)
       return turn.rows.filter((row) => matches(row, filter)).map((row) => filtered(row, turn, filter));
     if (detail === "everything") return turn.rows.map((row) => whole(row, turn));
+    if (detail === "normal" && !hasFoldable(turn)) return continued(turn.rows.map((row) => whole(row, turn)));
     const last = keepsLast ? rows.at(-1) : undefined;
     const slices = turn.rows.flatMap((row) =>
       row === last ? joined(slicesOf(row)).map((one) => ({ ...one, kind: "text" as const })) : slicesOf(row),
@@ -69,12 +70,23 @@ export function entriesOf(options: EntryOptions): readonly Entry[] {
 /** The entries of a turn. Of its messages of the agent, all but the first one continue another. */
 function continued(entries: readonly Entry[]): readonly Entry[] {
   let isFirst = true;
-  return entries.map((entry) => {
-    if (entry.kind !== "message" || entry.inGroup || !isOfAgent(entry.row)) return entry;
-    if (!isFirst) return { ...entry, continues: true };
+  for (const entry of entries) {
+    if (entry.kind !== "message" || entry.inGroup || !isOfAgent(entry.row)) continue;
+    if (!isFirst) (entry as { continues: boolean }).continues = true; // nothing else has it yet
     isFirst = false;
-    return entry;
-  });
+  }
+  return entries;
+}
+
+/** Whether a turn has enough calls for a group, wherever they are. Otherwise its messages are not cut. */
+function hasFoldable({ rows }: Turn): boolean {
+  let [calls, messages] = [0, 0];
+  for (const { stored } of rows) {
+    if (!stored?.calls) continue;
+    calls += callsOf(stored);
+    messages += 1;
+  }
+  return calls >= MIN_CALLS || messages > 1;
 }
 
 const isOfAgent = ({ role, type, internal }: Row): boolean =>

@@ -1,6 +1,7 @@
 /** The outline of a thread, fetched again when the thread or the branch changes. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { getOutline, type Outline } from "../api/messages";
+import { getOutline, type Outline, opening } from "../api/messages";
+import type { MessageCache } from "./cache";
 
 /** Milliseconds between two reloads while an agent is at work. */
 const RUNNING_RELOAD = 30_000;
@@ -13,10 +14,23 @@ interface OutlineState {
   readonly reload: () => Promise<{ readonly data: Outline | undefined }>;
 }
 
-export function useOutline(threadId: string, branch: string | null, internal: boolean): OutlineState {
+interface Options {
+  readonly branch: string | null;
+  readonly internal: boolean;
+  /** The message in the page's address. */
+  readonly message: string | null;
+  readonly cache: MessageCache;
+}
+
+export function useOutline(threadId: string, { branch, internal, message, cache }: Options): OutlineState {
   const query = useQuery({
     queryKey: ["outline", threadId, branch, internal],
-    queryFn: ({ signal }) => getOutline(threadId, branch, internal, signal),
+    queryFn: async ({ signal }) => {
+      const options = cache.isEmpty ? opening(message) : {};
+      const { outline, page } = await getOutline(threadId, { ...options, branch, internal }, signal);
+      if (page) cache.add(outline.rows, page);
+      return outline;
+    },
     placeholderData: keepPreviousData,
     staleTime: 0,
     // An agent that runs elsewhere may end without a change that the feed reports.

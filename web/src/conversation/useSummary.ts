@@ -1,6 +1,6 @@
 /** A session as the list shows it: with its title for display, its repository and its state. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { getSummary, type ThreadSummary } from "../api/threads";
 import type { Thread } from "../partita.gen";
 
@@ -16,9 +16,10 @@ export function useSummary(threadId: string, thread: Thread | undefined): Summar
     queryFn: ({ signal }) => getSummary(threadId, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another thread has another summary
+  const known = useRef<Thread>(undefined);
   useEffect(() => {
-    if (!isPending) void refetch();
-  }, [thread]);
+    if (known.current && thread !== known.current) void refetch();
+    known.current = thread;
+  }, [thread, refetch]);
   return { summary: data ?? undefined, isLoading: isPending };
 }

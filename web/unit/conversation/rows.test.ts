@@ -23,6 +23,7 @@ const outline = (...ids: readonly string[]): Outline => ({
   },
   total: ids.length,
   running: false,
+  opensAtEnd: true,
 });
 
 const live = (...ids: readonly string[]) => ids.map((id) => ({ id, role: "assistant" as const }));

@@ -22,6 +22,7 @@ from partita.store.ids import new_id
 from partita.store.messages.prepared import prepare
 from partita.store.messages.queries import PartTime
 from partita.store.threads.branches import OutlineRow
+from partita.store.threads.opening import opening
 from partita.store.values import BlobMode, Page, UsageTotals
 from partita.stream.state import RULES, Version
 from partita.types.codec import Codec
@@ -38,12 +39,13 @@ from partita.types.messages import (
     UserMessage,
     UserPart,
 )
+from partita.types.threads import Thread
 from partita.types.tool_views import PartView
 from partita.types.value import Value
 from partita.views.messages import part_views
 
 from .convert import ConversionLoss, losses_of
-from .message_choice import Blobs, Choice
+from .message_choice import MAX_IDS, Blobs, Choice
 from .threads import THREADS, thread_of
 
 TAGS: Final = ["messages"]
@@ -140,14 +142,23 @@ async def list_messages(
         dumped = dump_chat(items[::-1] if choice.is_reversed else items, version)
         result = MessagePage(items=dumped.payload, next=page.next, losses=losses_of(dumped.losses))
     if timings:
-        times = await caller.store.messages.part_times(thread_id, [message.id for message in page.items])
-        result = replace(result, timings=times)
+        result = replace(result, timings=await _timings(caller, thread_id, page.items))
     if views:
         thread = await caller.store.threads.get(thread_id)
-        directory = thread.project if thread is not None else None
-        found = {message.id: part_views(message, directory) for message in page.items}
-        result = replace(result, views={key: calls for key, calls in found.items() if calls})
+        result = replace(result, views=_views(page.items, thread))
     return _bare(request, result) if choice.bare else Reply(result)
+
+
+async def _timings(
+    caller: CallerView, thread_id: str, messages: Sequence[Message]
+) -> Mapping[str, Sequence[PartTime]]:
+    return await caller.store.messages.part_times(thread_id, [message.id for message in messages])
+
+
+def _views(messages: Sequence[Message], thread: Thread | None) -> Mapping[str, Mapping[str, PartView]]:
+    directory = None if thread is None else thread.project
+    found = {message.id: part_views(message, directory) for message in messages}
+    return {key: calls for key, calls in found.items() if calls}
 
 
 def _visible(caller: CallerView, page: Page[Message]) -> Page[Message]:
@@ -343,10 +354,14 @@ class ThreadOutline(msgspec.Struct, rename="camel"):
     """The number of messages that are not internal."""
     running: bool
     """Whether an agent is at work in the thread."""
+    opens_at_end: bool
+    """Whether the newest messages are of interest first: the thread can be continued, or is running."""
     models: Sequence[str]
     """The models of the responses, the most used first."""
     usage: UsageTotals
     """The usage of all responses of the thread."""
+    page: MessagePage | None
+    """The messages to display first, with their timings and views, if `messages` is above 0."""
 
 
 @get("/api/threads/{thread_id}/outline", tags=TAGS, summary="Get the outline of a thread")
@@ -357,15 +372,31 @@ async def get_outline(
         str | None, Query(description="A message on the branch. Default: the active branch.")
     ] = None,
     internal: Annotated[bool, Query(description="Include internal messages, which agents exchange.")] = False,
+    messages: Annotated[
+        int, Query(ge=0, le=MAX_IDS, description="How many messages to include in `page`.")
+    ] = 0,
+    around: Annotated[
+        str | None,
+        Query(
+            description="A message in the middle of `page`. Default: its start or, with `opensAtEnd`, end."
+        ),
+    ] = None,
 ) -> ThreadOutline:
     """A short row for each message of a branch: enough to display a long list and load what is visible."""
-    found = await caller.store.threads.outline(thread_id, through=branch, internal=internal)
-    usage = await caller.store.usage.of_thread(thread_id)
+    options = {"through": branch, "internal": internal, "count": messages, "around": around}
+    found = await caller.store.read(opening, thread_id, **options)
+    rows = found.outline.rows
+    page = None
+    if messages:
+        items = _visible(caller, Page(found.messages)).items
+        page = MessagePage(items=items, timings=found.times, views=_views(items, found.thread))
     return ThreadOutline(
-        items=found.rows,
-        siblings=found.siblings,
-        total=sum(not row.internal for row in found.rows),
-        running=found.running,
-        models=found.models,
-        usage=usage,
+        items=rows,
+        siblings=found.outline.siblings,
+        total=sum(not row.internal for row in rows),
+        running=found.outline.running,
+        opens_at_end=found.at_end,
+        models=found.outline.models,
+        usage=found.usage,
+        page=page,
     )

@@ -55,7 +55,9 @@ class Statement:
         found = tx.driver.execute(compiled.text, [values[name] for name in compiled.names]).fetchall()
         if not compiled.columns or not found:
             return [compiled.row(raw) for raw in found]
-        columns: list[Iterable[Any]] = list(zip(*found, strict=True))  # converted by column: faster than by row
+        columns: list[Iterable[Any]] = list(
+            zip(*found, strict=True)
+        )  # converted by column: faster than by row
         for index, convert in compiled.columns:
             columns[index] = map(convert, columns[index])
         return list(map(compiled.row, zip(*columns, strict=True)))

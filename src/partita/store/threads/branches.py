@@ -212,7 +212,8 @@ def _row(message: Row[Any], ended: datetime | int | None, tokens: int, cost: flo
     """The outline row of a message, with its calls and what it consumed."""
     work = NO_WORK if message.parts_summary is None else work_of(message.parts_summary)
     ended_at = from_microseconds(ended) if isinstance(ended, int) else ended
-    return OutlineRow(*message[: len(_STORED)], *work, ended_at, tokens, cost)
+    stored: tuple[Any, ...] = message[: len(_STORED)]
+    return OutlineRow(*stored, *work, ended_at, tokens, cost)  # type: ignore[call-arg] # as many as fields
 
 
 def _is_running(tx: Transaction, thread: Row[Any]) -> bool:

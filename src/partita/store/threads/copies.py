@@ -43,6 +43,12 @@ def origin_of(thread: Thread) -> str | None:
     return source if isinstance(source, str) else None
 
 
+def is_session(thread: Thread) -> bool:
+    """Whether a thread is a session that an agent recorded. A copy of one is a chat."""
+    metadata = thread.metadata or {}
+    return isinstance(metadata.get("sessionId"), str) and CLONE not in metadata
+
+
 def clone(tx: Transaction, thread_id: str, *, new_id: str | None = None, title: str | None = None) -> Thread:
     """Copy a thread with all its branches. The metadata of the copy names the original under `clone`.
 

@@ -1,0 +1,59 @@
+"""What is needed to open a thread: its outline, and the messages that are displayed first."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from partita.store.messages.queries import PartTime, get_many, part_times
+from partita.store.sql.transaction import Transaction
+from partita.store.stats.stats import usage_of_thread
+from partita.store.values import UsageTotals
+from partita.types.messages import Message
+from partita.types.threads import Thread
+
+from . import rows as threads
+from .branches import Outline, outline
+from .copies import is_session
+
+
+class Opening(NamedTuple):
+    """A thread as it opens."""
+
+    thread: Thread
+    outline: Outline
+    usage: UsageTotals
+    at_end: bool
+    """Whether the newest messages are of interest first: the thread can be continued, or is running."""
+    messages: tuple[Message, ...]
+    times: Mapping[str, Sequence[PartTime]]
+
+
+def opening(
+    tx: Transaction,
+    thread_id: str,
+    *,
+    through: str | None = None,
+    internal: bool = False,
+    count: int = 0,
+    around: str | None = None,
+) -> Opening:
+    """The outline of a branch, and so many of its messages: around one of them, or else where it opens."""
+    thread = threads.from_row(threads.find(tx, thread_id))
+    found = outline(tx, thread_id, through=through, internal=internal)
+    at_end = found.running or not is_session(thread)
+    ids = _displayed([row.id for row in found.rows], count, around, at_end=at_end)
+    return Opening(
+        thread,
+        found,
+        usage_of_thread(tx, thread_id),
+        at_end,
+        get_many(tx, thread_id, ids, blobs="reference"),
+        part_times(tx, thread_id, ids),
+    )
+
+
+def _displayed(ids: Sequence[str], count: int, around: str | None, *, at_end: bool) -> Sequence[str]:
+    if around in ids:
+        start = max(0, min(ids.index(around) - count // 2, len(ids) - count))
+    else:
+        start = max(0, len(ids) - count) if at_end else 0
+    return ids[start : start + count]
