@@ -41,7 +41,7 @@ async def saved(store: Store, *messages: Message, thread_id: str = "t1", **field
     """The overview of a thread with these messages."""
     await store.threads.create(thread_id, project="/home/me/app", **fields)
     await store.messages.save(messages, thread_id=thread_id)
-    return await store.read(overview, thread_id)
+    return await overview(store, thread_id)
 
 
 async def test_turns_begin_at_prompts(store: Store) -> None:
@@ -101,11 +101,11 @@ async def test_a_call_without_output_is_running_while_its_run_is(store: Store) -
     waiting = call("c1", "Bash", {"command": "make"}, state="input-available", output=None)
     messages = [user_message("u1"), answer("a1", waiting), user_message("u2"), answer("a2", waiting)]
     await store.messages.save(messages, thread_id="t1")
-    found = await store.read(overview, "t1")
+    found = await overview(store, "t1")
     assert [one.running for one in found.turns] == [False, True]
     assert [one.state for one in found.calls] == ["interrupted", "running"]
     await store.runs.finish(run.id)
-    found = await store.read(overview, "t1")
+    found = await overview(store, "t1")
     assert [one.state for one in found.calls] == ["interrupted", "interrupted"]
 
 
@@ -117,7 +117,7 @@ async def test_times_of_calls(store: Store) -> None:
             tx.sql("UPDATE parts SET started_at = ?, ended_at = ?", tuple(map(tx.instant, timed))).rowcount
         )
     )
-    found = await store.read(overview, "t1")
+    found = await overview(store, "t1")
     assert [found.calls[0].started_at, found.calls[0].ended_at] == timed
     assert found.turns[0].seconds == 300
 
@@ -231,7 +231,7 @@ async def test_calls_of_sub_agents_are_included(store: Store) -> None:
     await store.usage.record(
         [record_of("t1", key, output, message_id=made, cost=1.0) for key, made, output in used]
     )
-    found = await store.read(overview, "t1")
+    found = await overview(store, "t1")
     assert [(one.part, one.kind, one.output_tokens, one.cost) for one in found.calls] == [
         ("0", "agent", 5, 1.0), ("0.children.0.1", "edit", 7, 1.0), ("1", "command", 5, 1.0)
     ]  # fmt: skip
@@ -251,7 +251,7 @@ async def test_another_branch(store: Store) -> None:
         answer("a2"),
     )
     assert [one.title for one in found.turns] == ["Two?"]
-    other = await store.read(overview, "t1", through="u1")
+    other = await overview(store, "t1", through="u1")
     assert ([one.title for one in other.turns], other.commands) == (["One?"], 1)
 
 
@@ -263,6 +263,6 @@ async def test_a_thread_without_messages(store: Store) -> None:
 async def test_what_does_not_exist_is_not_found(store: Store) -> None:
     await saved(store, user_message("u1"))
     with pytest.raises(NotFoundError, match="none"):
-        await store.read(overview, "none")
+        await overview(store, "none")
     with pytest.raises(NotFoundError, match="none"):
-        await store.read(overview, "t1", through="none")
+        await overview(store, "t1", through="none")

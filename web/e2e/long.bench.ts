@@ -1,5 +1,5 @@
 /**
- * Measures how fast a conversation of 10,000 messages openingTime and scrolls, whether it leaks memory, and how a fast
+ * Measures how fast a conversation of 10,000 messages opens and scrolls, whether it leaks memory, and how a fast
  * stream is rendered. Prints tables. With `PARTITA_STRICT=1`, for an idle machine, slow results are failures.
  */
 import { loadavg } from "node:os";

@@ -4,11 +4,13 @@ from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta
 from msgspec.structs import replace
+from starlette.requests import Request
 
 from partita.errors import PartitaError
 from partita.importers.resume import resumable
 from partita.server.callers import ActingCaller
 from partita.server.endpoints import Query, get
+from partita.server.responses import while_connected
 from partita.store.threads.overview import diff, overview
 from partita.types.overview import ResumeCommand, ThreadDiff, ThreadOverview
 
@@ -24,6 +26,7 @@ Branch: TypeAlias = Annotated[
 @get("/api/threads/{thread_id}/overview", tags=TAGS, summary="Get the overview of a thread")
 async def get_overview(
     caller: ActingCaller,
+    request: Request,
     thread_id: str,
     branch: Branch = None,
 ) -> ThreadOverview:
@@ -34,7 +37,7 @@ async def get_overview(
     continues the session in a terminal.
     """
     thread = await thread_of(caller, thread_id)
-    found = await caller.store.read(overview, thread_id, through=branch)
+    found = await while_connected(request, overview(caller.store, thread_id, through=branch))
     try:
         known = await resumable(caller.store, thread)
     except PartitaError:
@@ -45,6 +48,7 @@ async def get_overview(
 @get("/api/threads/{thread_id}/diff", tags=TAGS, summary="Get the diffs of the changed files of a thread")
 async def get_diff(
     caller: ActingCaller,
+    request: Request,
     thread_id: str,
     branch: Branch = None,
     path: Annotated[str | None, Query(description="One of the files of the overview. Default: all.")] = None,
@@ -57,4 +61,5 @@ async def get_diff(
     the edits. Each hunk has the places of the calls that made it. The numbers are those of the overview.
     """
     await thread_of(caller, thread_id)
-    return await caller.store.read(diff, thread_id, through=branch, path=path, lines=lines)
+    work = diff(caller.store, thread_id, through=branch, path=path, lines=lines)
+    return await while_connected(request, work)

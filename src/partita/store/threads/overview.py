@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 from sqlalchemy import Row, select
 
+from partita.store.context import StoreContext
 from partita.store.messages.queries import of_thread, part_times
 from partita.store.messages.rows import read_messages
 from partita.store.runs import rows as runs
@@ -27,21 +28,18 @@ GIT_REPOSITORY: Final = "gitRepository"
 """The member of the metadata with the remote of the git repository."""
 
 PAGE: Final = 200
-"""How many messages are read at once."""
+"""How many messages are read in one transaction."""
 
 
-def overview(tx: Transaction, thread_id: str, *, through: str | None = None) -> ThreadOverview:
+async def overview(store: StoreContext, thread_id: str, *, through: str | None = None) -> ThreadOverview:
     """What happened on the active branch, or on the branch through a message, down to its latest message."""
-    thread = threads.find(tx, thread_id)
-    built = _build(tx, thread, through)
-    metadata = threads.from_row(thread).metadata or {}
-    branch: Json = metadata.get(GIT_BRANCH)
-    is_running = runs.running(tx, thread_id) is not None
-    return built.overview(is_running=is_running, branch=branch if isinstance(branch, str) else None)
+    reading = _Reading(thread_id, through)
+    await reading.run(store)
+    return await store.read(reading.overview)
 
 
-def diff(
-    tx: Transaction,
+async def diff(
+    store: StoreContext,
     thread_id: str,
     *,
     through: str | None = None,
@@ -49,7 +47,9 @@ def diff(
     lines: int | None = None,
 ) -> ThreadDiff:
     """The files that a branch changed, or the one at a path, with at most so many lines of each diff."""
-    files = _build(tx, threads.find(tx, thread_id), through).files.diffs()
+    reading = _Reading(thread_id, through)
+    await reading.run(store)
+    files = reading.built.files.diffs()
     return ThreadDiff(
         files=tuple(_cut(one, lines) for one in files if path is None or one.path == path),
     )
@@ -68,21 +68,43 @@ def _cut(file: FileDiff, lines: int | None) -> FileDiff:
     return replace(file, hunks=tuple(hunks))
 
 
-def _build(tx: Transaction, thread: Row[Any], through: str | None) -> OverviewBuilder:
-    """All messages of a branch, read in pages."""
-    metadata = threads.from_row(thread).metadata or {}
-    built = OverviewBuilder(
-        thread.project, repository_url(metadata.get(GIT_REPOSITORY)), _responses(tx, thread)
-    )
-    ids = [row.id for row in outline(tx, thread.id, through=through, internal=True).rows]
-    for start in range(0, len(ids), PAGE):
-        some = ids[start : start + PAGE]
-        times = part_times(tx, thread.id, some)
-        for message, row in _page(tx, thread, some):
+class _Reading:
+    """The messages of a branch, read in pages: between them it can be cancelled, and others are served."""
+
+    built: OverviewBuilder
+    _thread: Row[Any]
+    _ids: Sequence[str]
+
+    def __init__(self, thread_id: str, through: str | None) -> None:
+        self._thread_id = thread_id
+        self._through = through
+
+    async def run(self, store: StoreContext) -> None:
+        """Read all messages."""
+        await store.read(self._start)
+        for start in range(0, len(self._ids), PAGE):
+            await store.read(self._add, self._ids[start : start + PAGE])
+
+    def _start(self, tx: Transaction) -> None:
+        self._thread = thread = threads.find(tx, self._thread_id)
+        metadata = threads.from_row(thread).metadata or {}
+        repository = repository_url(metadata.get(GIT_REPOSITORY))
+        self.built = OverviewBuilder(thread.project, repository, _responses(tx, thread))
+        rows = outline(tx, thread.id, through=self._through, internal=True).rows
+        self._ids = [row.id for row in rows]
+
+    def _add(self, tx: Transaction, ids: Sequence[str]) -> None:
+        times = part_times(tx, self._thread_id, ids)
+        for message, row in _page(tx, self._thread, ids):
             known = {path: (started, ended) for path, started, ended in times.get(message.id, ())}
             again = None if row.blobs is None else partial(_with_values, tx, row)
-            built.add(message, known, again)
-    return built
+            self.built.add(message, known, again)
+
+    def overview(self, tx: Transaction) -> ThreadOverview:
+        """The overview of what was read."""
+        branch: Json = (threads.from_row(self._thread).metadata or {}).get(GIT_BRANCH)
+        is_running = runs.running(tx, self._thread_id) is not None
+        return self.built.overview(is_running=is_running, branch=branch if isinstance(branch, str) else None)
 
 
 def _page(tx: Transaction, thread: Row[Any], ids: Sequence[str]) -> Iterator[tuple[Message, Row[Any]]]:
