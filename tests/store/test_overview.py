@@ -1,5 +1,6 @@
 """The overview of a thread, on every engine: turns, calls, changed files, commits, usage, branches."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -7,10 +8,11 @@ import pytest
 
 from partita.errors import NotFoundError
 from partita.store.store import Store
-from partita.store.threads.overview import overview
+from partita.store.threads.overview import PAGE, overview
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.overview import ThreadOverview
 from partita.types.parts import ErrorTextOutput, TextOutput, TextPart
+from partita.views.overview import OverviewBuilder
 from tests.tables import each_row
 
 from .examples import failed_call_message, user_message
@@ -266,3 +268,26 @@ async def test_what_does_not_exist_is_not_found(store: Store) -> None:
         await overview(store, "none")
     with pytest.raises(NotFoundError, match="none"):
         await overview(store, "t1", through="none")
+
+
+async def test_reading_a_long_thread_can_be_cancelled(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = [user_message(f"m{number}") for number in range(3 * PAGE)]
+    await saved(store, *messages)
+    added: list[str] = []
+    started = asyncio.Event()
+    add = OverviewBuilder.add
+
+    def counted(builder: OverviewBuilder, message: Message, *more: Any) -> None:
+        added.append(message.id)
+        loop.call_soon_threadsafe(started.set)
+        add(builder, message, *more)
+
+    loop = asyncio.get_running_loop()
+    monkeypatch.setattr(OverviewBuilder, "add", counted)
+    reading = asyncio.create_task(overview(store, "t1"))
+    await started.wait()
+    reading.cancel()
+    await asyncio.wait([reading])
+    await store.threads.count()  # waits until the page that was read is done
+    assert reading.cancelled()
+    assert 0 < len(added) < len(messages)

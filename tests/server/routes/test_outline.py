@@ -81,6 +81,45 @@ async def test_the_roots_of_a_thread_are_alternatives(client: httpx.AsyncClient,
     assert found["siblings"] == {"m2": ["m1", "m2"]}
 
 
+@each_row(
+    ("metadata", "query", "ids"),
+    [
+        (None, "messages=0", None),
+        (None, "messages=2", ["a2", "w1"]),
+        (None, "messages=9", ["m1", "a2", "w1"]),
+        (None, "messages=1&around=a2", ["a2"]),
+        (None, "messages=2&around=m1", ["m1", "a2"]),
+        (None, "messages=2&around=none", ["a2", "w1"]),
+        (None, "messages=2&branch=a1", ["m1", "a1"]),
+        ({"sessionId": "s1"}, "messages=2", ["m1", "a2"]),
+        ({"sessionId": "s1", "clone": {}}, "messages=2", ["a2", "w1"]),
+    ],
+)
+async def test_the_messages_that_are_displayed_first(
+    client: httpx.AsyncClient,
+    store: Store,
+    metadata: dict[str, Any] | None,
+    query: str,
+    ids: list[str] | None,
+) -> None:
+    await store.threads.change("t1", metadata=metadata)
+    page = (await outline(client, query))["page"]
+    assert (page and [message["id"] for message in page["items"]]) == ids
+    if page:
+        asked = "&".join(f"ids={one}" for one in ids or ())
+        url = f"/api/threads/t1/messages?blobs=reference&timings=true&views=true&{asked}"
+        assert page == (await client.get(url)).json()
+
+
+async def test_a_session_that_is_running_opens_at_its_end(client: httpx.AsyncClient, store: Store) -> None:
+    await store.threads.change("t1", metadata={"sessionId": "s1"})
+    assert not (await outline(client))["opensAtEnd"]
+    await store.runs.open("t1")
+    found = await outline(client, "messages=1")
+    assert found["opensAtEnd"]
+    assert [message["id"] for message in found["page"]["items"]] == ["w1"]
+
+
 async def test_models_and_usage_are_returned(client: httpx.AsyncClient, store: Store) -> None:
     responses = [("k1", "small"), ("k2", "large"), ("k3", "large")]
     await store.usage.record(
