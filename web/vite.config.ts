@@ -17,8 +17,9 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
+          // Few files: what every view needs, and what a session needs besides. Other views have their own.
           groups: [
-            { name: "page", test: /src[\\/](main\.tsx|api[\\/]|ui[\\/])/, priority: 2 },
+            { name: "page", test: /src[\\/](main\.tsx|api[\\/]|ui[\\/])|lucide-react/, priority: 2 },
             { name: "session", test: /src[\\/]conversation[\\/]Conversation\.tsx/, priority: 1 },
           ],
         },

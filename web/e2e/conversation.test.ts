@@ -276,6 +276,15 @@ describe("a conversation", () => {
   it("shows why messages could not be loaded, and loads them on request", async () => {
     const page = await site.open("", { expected: [/Failed to load resource/] });
     const messages = /\/api\/threads\/t1\/messages\?/;
+    // As for messages that are not among the first ones.
+    await page.route(/\/outline\?/, (route) =>
+      route.continue({
+        url: route
+          .request()
+          .url()
+          .replace(/&messages=\d+/, ""),
+      }),
+    );
     await page.route(messages, (route) =>
       route.fulfill({ status: 503, json: { detail: "The store is locked.", hint: "Wait a little." } }),
     );

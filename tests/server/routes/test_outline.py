@@ -9,6 +9,8 @@ import pytest
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from partita.types.messages import AssistantMessage
+from partita.types.parts import UnknownPart
+from partita.types.value import Extra
 from tests.store.examples import assistant_message, tool_call_message, user_message
 from tests.tables import each_row
 
@@ -109,6 +111,18 @@ async def test_the_messages_that_are_displayed_first(
         asked = "&".join(f"ids={one}" for one in ids or ())
         url = f"/api/threads/t1/messages?blobs=reference&timings=true&views=true&{asked}"
         assert page == (await client.get(url)).json()
+
+
+async def test_the_messages_keep_unknown_members(client: httpx.AsyncClient, store: Store) -> None:
+    message = AssistantMessage(
+        id="x1",
+        content=[UnknownPart(raw=Extra({"type": "lamp", "lit": True}))],
+        extra=Extra({"mood": "calm"}),
+    )
+    await store.messages.save([message], thread_id="t1")
+    [found] = (await outline(client, "messages=1"))["page"]["items"]
+    assert found["content"]["parts"] == [{"type": "lamp", "lit": True}]
+    assert found["mood"] == "calm"
 
 
 async def test_a_session_that_is_running_opens_at_its_end(client: httpx.AsyncClient, store: Store) -> None:

@@ -4,6 +4,7 @@ import {
   type Ref,
   useCallback,
   useImperativeHandle,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -180,7 +181,7 @@ export function MessageList(props: Props) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section ref={scroller} className={styles.scroller} aria-label="Messages" tabIndex={0}>
         <div className={styles.sizer} style={{ height: list.getTotalSize() }}>
-          {(isReady ? items : []).map((item) => {
+          {items.map((item) => {
             const entry = entries[item.index];
             if (!entry) return null;
             const place = { index: item.index, start: item.start, measure: list.measureElement };
@@ -246,9 +247,11 @@ function isShown(entry: Entry | undefined, cache: MessageCache, live: ReadonlyMa
 
 /** Stays true: the rows appear together, measured, so that none moves another one. */
 function useReady(isReadyNow: boolean): boolean {
-  const [wasReady, setReady] = useState(isReadyNow);
-  if (isReadyNow && !wasReady) setReady(true);
-  return wasReady || isReadyNow;
+  const [isReady, setReady] = useState(false);
+  useLayoutEffect(() => {
+    if (isReadyNow) setReady(true);
+  }, [isReadyNow]);
+  return isReady;
 }
 
 function isVisible(list: List, index: number): boolean {

@@ -25,7 +25,7 @@ from partita.store.threads.branches import OutlineRow
 from partita.store.threads.opening import opening
 from partita.store.values import BlobMode, Page, UsageTotals
 from partita.stream.state import RULES, Version
-from partita.types.codec import Codec
+from partita.types.codec import Codec, encode
 from partita.types.json import Json, is_array, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -386,10 +386,13 @@ async def get_outline(
     options = {"through": branch, "internal": internal, "count": messages, "around": around}
     found = await caller.store.read(opening, thread_id, **options)
     rows = found.outline.rows
-    page = None
+    page: Any = None
     if messages:
         items = _visible(caller, Page(found.messages)).items
-        page = MessagePage(items=items, timings=found.times, views=_views(items, found.thread))
+        # Encoded apart from the rows: unknown members take a slower way.
+        page = msgspec.Raw(
+            encode(MessagePage(items=items, timings=found.times, views=_views(items, found.thread)))
+        )
     return ThreadOutline(
         items=rows,
         siblings=found.outline.siblings,
