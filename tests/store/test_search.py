@@ -7,10 +7,12 @@ from itertools import product
 from typing import Any
 
 import pytest
+from sqlalchemy import insert, update
 
 from partita.errors import StoreError
 from partita.store.blobs import blobs
 from partita.store.engines.engine import Engine
+from partita.store.schema import runs, thread_labels, threads
 from partita.store.search import index as search_index
 from partita.store.search import sqlite as search_sqlite
 from partita.store.search.fields import SearchEntry, SearchFields
@@ -18,8 +20,10 @@ from partita.store.search.index import thread_ids_matching
 from partita.store.search.search import search
 from partita.store.sql.pages import to_cursor
 from partita.store.sql.transaction import Transaction
-from partita.store.values import SearchFilter, SearchHit
-from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart
+from partita.store.threads.lists import list_threads
+from partita.store.threads.rows import tag_label
+from partita.store.values import SearchFilter, SearchHit, ThreadFilter
+from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
@@ -339,11 +343,75 @@ async def test_filters_select_hits(engine: Engine) -> None:
     assert await read(engine, all_found) == {name: expected for name, (_, expected) in FILTERS.items()}
 
 
+def fill_three(tx: Transaction) -> None:
+    """Threads with different properties, each with one message, and two of them with a title that matches."""
+    changes: dict[str, dict[str, Any]] = {
+        "red": {"error_count": 2},
+        "blue": {},
+        "green": {"message_count": 1},
+    }
+    for name, change in changes.items():
+        put_thread(tx, name, "plum" if change else None, agent=f"of {name}", project=f"/home/{name}")
+        put_message(tx, UserMessage(id=f"in {name}", content="plum tree"), thread=name)
+        tx.run(update(threads).where(threads.c.id == name).values(**change or {"message_count": 1}))
+    labels = [("red", "pinned", "true"), ("blue", "gitBranch", '"main"'), ("red", "gitBranch", '"main"')]
+    for thread, name, value in labels:
+        tx.run(insert(thread_labels).values(owner="", thread_id=thread, name=name, value=value))
+    tx.run(insert(thread_labels).values(owner="", thread_id="blue", name=tag_label("fruit"), value="true"))
+    run = {"owner": "", "id": "r1", "thread_id": "blue", "last_seq": 0, "sealed": False}
+    tx.run(insert(runs).values(**run, status="running", created_at=NOW, started_at=NOW))
+
+
+THREAD_FILTERS: dict[str, tuple[ThreadFilter, set[str]]] = {
+    "no condition": (ThreadFilter(), {"red", "blue", "green"}),
+    "pinned": (ThreadFilter(pinned=True), {"red"}),
+    "not pinned": (ThreadFilter(pinned=False), {"blue", "green"}),
+    "errors": (ThreadFilter(has_errors=True), {"red"}),
+    "no errors": (ThreadFilter(has_errors=False), {"blue", "green"}),
+    "running": (ThreadFilter(active=True), {"blue"}),
+    "a tag": (ThreadFilter(tags=("fruit",)), {"blue"}),
+    "metadata": (ThreadFilter(metadata={"gitBranch": "main"}), {"red", "blue"}),
+    "ids": (ThreadFilter(ids=("green", "blue", "none")), {"green", "blue"}),
+    "an agent": (ThreadFilter(agent="of green"), {"green"}),
+    "a project": (ThreadFilter(project="/home/green"), {"green"}),
+    "a model": (ThreadFilter(model="opus"), set()),
+    "a text": (ThreadFilter(text="in:title plum"), {"red", "green"}),
+    "empty": (ThreadFilter(empty=True), {"red"}),
+    "all together": (ThreadFilter(pinned=False, has_errors=False, active=False), {"green"}),
+}
+
+
+async def test_a_search_has_the_filters_of_threads(engine: Engine) -> None:
+    """The same threads are found in titles and messages, counted, and listed by the filter."""
+    await write(engine, fill_three)
+
+    def all_found(tx: Transaction) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for name, (wanted, _) in THREAD_FILTERS.items():
+            page = search(tx, "plum", SearchFilter(threads=wanted))
+            found[name] = {hit.thread_id for hit in page if hit.message_id is not None}
+            assert found[name] == {thread.id for thread in list_threads(tx, wanted)}, name
+            titled = {hit.thread_id for hit in page if hit.message_id is None}
+            assert titled == found[name] & {"red", "green"}, name
+            assert (page.threads, page.matches) == (len(found[name]), len(found[name])), name
+        return found
+
+    expected = {name: ids for name, (_, ids) in THREAD_FILTERS.items()}
+    for owner in (None, ""):
+        assert await read(engine, all_found, owner) == expected
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search_index, "CANDIDATES", 1)  # messages are counted in the threads
+            pinned = SearchFilter(threads=ThreadFilter(pinned=True))
+            (*_, hit) = await read(engine, lambda tx, f=pinned: search(tx, "plum", f), owner)  # type: ignore[misc] # bound now
+            assert (hit.thread_id, hit.thread_matches) == ("red", 1)
+
+
 BAD: dict[str, dict[str, Any]] = {
     "an unknown field": {"fields": ("body",)},
     "an invalid cursor": {"cursor": "?"},
     "a cursor of another list": {"cursor": to_cursor("a")},
     "a NUL in a filter": {"agent": "a\x00"},
+    "a NUL in a filter of threads": {"threads": ThreadFilter(model="a\x00")},
     "an empty query": {"query": " "},
     "only exclusions": {"query": "-plum -tool:bake"},
     "a filter alone": {"query": "", "tool": "bake"},

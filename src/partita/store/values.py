@@ -313,6 +313,7 @@ class SearchFilter:
     since: datetime | None = None
     until: datetime | None = None
     fields: Sequence[str] = ()
+    threads: ThreadFilter | None = None  # only in these threads; its times are those of the threads
 
     def __post_init__(self) -> None:
         for name in self.fields:

@@ -88,6 +88,14 @@ SEARCHED = {
     "q=l": ["b1", "b2", "t2", "tower"],
     "q=after:2026-03-02": ["b1", "b2", "b3"],
     "q=lighthouse&agent=nobody": [],
+    "q=lighthouse&pinned=true": [],
+    "q=lighthouse&hasErrors=true": ["b1"],
+    "q=lighthouse&hasErrors=false": ["t2", "tower"],
+    "q=lighthouse&active=true": [],
+    "q=lighthouse&tag=none": [],
+    "q=lighthouse&model=none": [],
+    "q=lighthouse&ids=boat,none": ["b1"],
+    "q=lighthouse&ids=boat&hasErrors=true&agent=sailor": ["b1"],
 }
 
 
@@ -142,6 +150,9 @@ REFUSED = [
     "q=x&agent=%00",
     "q=x&thread=%00",
     "q=x&tool=%00",
+    "q=x&model=%00",
+    "q=x&pinned=perhaps",
+    "q=x&text=",
 ]
 
 

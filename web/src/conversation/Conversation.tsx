@@ -169,7 +169,10 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
     parts: find.parts,
     current: find.current,
     fallback: find.words,
-    onLost: (place) => list.current?.show(place.messageId, place.part, false),
+    list: {
+      show: (place) => list.current?.show(place.messageId, place.part, false),
+      hold: () => list.current?.hold(),
+    },
   });
   const actions = useActions({ threadId, cache, live, composer, canWrite, refresh, setBranch, setEditing });
   const copyLink = (id?: string) => void copyWithToast(linkTo(threadId, id), "Link copied");

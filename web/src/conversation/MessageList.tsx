@@ -34,6 +34,8 @@ import { type ListTarget, SCROLL_MARGIN, useScrollTarget } from "./useScrollTarg
 export interface ListControl {
   /** Scrolls to a message or part and highlights it for a moment, unless it has a mark of its own. */
   readonly show: (messageId: string, part?: string | null, highlight?: boolean) => void;
+  /** Stops scrolls of its own, such as to the end: something else scrolls it now. */
+  readonly hold: () => void;
   readonly step: (by: 1 | -1) => void;
   readonly toStart: () => void;
   readonly toEnd: () => void;
@@ -157,6 +159,10 @@ export function MessageList(props: Props) {
   };
   useImperativeHandle(props.control, () => ({
     show: (messageId, part, highlight = true) => scrollTarget.show(messageId, part ?? null, highlight),
+    hold: () => {
+      leaveEnd();
+      list.cancelScroll();
+    },
     step: stepBy,
     toStart: () => choose(entries[0] && messageOf(entries[0])),
     toEnd: () => {

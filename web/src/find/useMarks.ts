@@ -26,13 +26,19 @@ interface Options {
   readonly current: Occurrence | null;
   /** The words that are marked in parts for which the server names none. */
   readonly fallback: readonly string[];
-  /** Scrolls to a part that is not rendered. */
-  readonly onLost: (place: Place) => void;
+  readonly list: ScrolledList;
 }
 
-export function useMarks({ frame, parts, current, fallback, onLost }: Options): void {
-  const lost = useRef(onLost);
-  lost.current = onLost;
+interface ScrolledList {
+  /** Scrolls to a part that is not rendered. */
+  readonly show: (place: Place) => void;
+  /** Stops scrolls of its own. */
+  readonly hold: () => void;
+}
+
+export function useMarks({ frame, parts, current, fallback, list }: Options): void {
+  const latest = useRef(list);
+  latest.current = list;
   const shown = useRef<Occurrence | null>(null);
   useEffect(() => {
     const element = frame.current;
@@ -40,7 +46,7 @@ export function useMarks({ frame, parts, current, fallback, onLost }: Options): 
     const painter = new Painter(element, parts, current, fallback);
     const isJump = current !== null && current !== shown.current;
     let until = isJump ? Date.now() + SETTLE_MS : 0;
-    const latest = Date.now() + MAX_MS;
+    const end = Date.now() + MAX_MS;
     shown.current = current;
     let timer = 0;
     let rendered = Date.now();
@@ -52,9 +58,10 @@ export function useMarks({ frame, parts, current, fallback, onLost }: Options): 
       if (painter.isRendered) rendered = Date.now();
       else if (Date.now() - rendered > LOST_MS) {
         rendered = Date.now();
-        lost.current(placeOf(current));
+        latest.current.show(placeOf(current));
       }
-      if (!range || reveal(range, element)) until = Math.min(Date.now() + SETTLE_MS, latest);
+      if (!range || reveal(range, element, latest.current.hold))
+        until = Math.min(Date.now() + SETTLE_MS, end);
       timer = window.setTimeout(paint, RETRY_MS);
     };
     // Rows are rendered as the list scrolls, and text as cards are opened.
@@ -138,7 +145,7 @@ const isSame = (range: Range, other: Range | null): boolean =>
   other !== null && range.startContainer === other.startContainer && range.startOffset === other.startOffset;
 
 /** Expands and scrolls the areas inside the message, then the list. Returns whether anything moved. */
-function reveal(range: Range, frame: HTMLElement): boolean {
+function reveal(range: Range, frame: HTMLElement, hold: () => void): boolean {
   const list = frame.querySelector("section");
   const start = range.startContainer.parentElement;
   if (!list || !start) return false;
@@ -162,6 +169,7 @@ function reveal(range: Range, frame: HTMLElement): boolean {
   }
   const word = range.getBoundingClientRect();
   if (word.top >= area.top + MARGIN && word.bottom <= area.bottom - MARGIN) return isMoved;
+  hold();
   const before = list.scrollTop;
   list.scrollTop += word.top - area.top - area.height / 3;
   return isMoved || Math.abs(list.scrollTop - before) > 1; // at the ends it may stay

@@ -1,5 +1,6 @@
 """Search messages and titles, and find parts across threads."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Final
 
@@ -20,12 +21,12 @@ from .parameters import (
     Project,
     Roles,
     Since,
-    Tool,
     Until,
     chosen,
     each_of,
     moment_of,
 )
+from .threads import Filter
 
 TAGS: Final = ["search"]
 
@@ -69,11 +70,7 @@ async def search(
     ] = None,
     thread_id: ThreadId = None,
     roles: Roles = None,
-    tool: Tool = None,
-    agent: Agent = None,
-    project: Project = None,
-    since: Since = None,
-    until: Until = None,
+    filter: Filter,
     fields: Annotated[
         list[str] | None, Query(description=f"Only in these fields: {', '.join(SEARCH_FIELDS)}. {REPEATABLE}")
     ] = None,
@@ -83,18 +80,22 @@ async def search(
     Qualifiers without words list the newest messages. `threadMatches` is the number of messages of the thread
     that match, `threads` and `matches` are the totals of all pages. `highlights` are the positions of the
     words in the `snippet`, in characters (code points).
+
+    The threads are selected as for `/api/summaries`. But `tool`, `since` and `until` are conditions on the
+    messages themselves.
     """
     page = await caller.store.search(
         q,
         SearchFilter(
             thread_id=thread_id,
             roles=chosen(roles, ROLES, "roles"),
-            tool=tool,
-            agent=agent,
-            project=project,
-            since=moment_of(since, "since"),
-            until=moment_of(until, "until"),
+            tool=filter.tool,
+            agent=filter.agent,
+            project=filter.project,
+            since=filter.since,
+            until=filter.until,
             fields=chosen(fields, SEARCH_FIELDS, "fields"),
+            threads=replace(filter, tool=None, agent=None, project=None, since=None, until=None),
         ),
         limit=limit,
         cursor=cursor,

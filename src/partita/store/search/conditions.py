@@ -25,7 +25,7 @@ KEYS_OF_THREAD = (
 OF_MESSAGES = ("role", "tool")
 """What only messages have: with such a condition no title is found."""
 
-OF_THREADS = ("agent", "project")
+OF_THREADS = ("agent", "project", "thread-keys")
 
 SELECTIVE = (*OF_MESSAGES, *OF_THREADS, "before", "after")
 """With such a condition, the newest messages are found even without a word."""
@@ -146,6 +146,8 @@ def _alternative(tx: Transaction, condition: Condition, value: Any, *, titles: b
     match condition.name:
         case "thread":
             return Conditions("threads.id = ?" if titles else "messages.thread_id = ?", value)
+        case "thread-keys":
+            return Conditions(among(tx, "threads.key", "bigint"), tx.list_parameter(value))
         case "agent":
             return Conditions("threads.agent = ?", value)
         case "project":

@@ -27,8 +27,10 @@ MAX_TERMS: Final = 32
 MAX_PHRASE: Final = 64
 """The number of tokens of a phrase that are used."""
 
-Name: TypeAlias = Literal["thread", "tool", "project", "agent", "role", "in", "before", "after"]
-"""What a condition is about. The names are those of the qualifiers, and `thread`."""
+Name: TypeAlias = Literal[
+    "thread", "thread-keys", "tool", "project", "agent", "role", "in", "before", "after"
+]
+"""What a condition is about. The names are those of the qualifiers, and `thread` and `thread-keys`."""
 
 TERM_FIELDS: Final[dict[str, SearchField]] = {"file": "tool-input", "title": "title"}
 """Qualifiers that search their value in one field. A path is searched in what tools were called with."""

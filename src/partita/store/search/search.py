@@ -13,15 +13,23 @@ from partita.store.messages.rows import read_messages
 from partita.store.schema import messages, threads
 from partita.store.sql.pages import from_cursor, page_size, to_cursor
 from partita.store.sql.transaction import Transaction, batched
+from partita.store.threads.filter import conditions
 from partita.store.threads.lists import with_display_titles
-from partita.store.values import MESSAGE_FIELDS, SearchField, SearchFilter, SearchHit, SearchPage
+from partita.store.values import (
+    MESSAGE_FIELDS,
+    SearchField,
+    SearchFilter,
+    SearchHit,
+    SearchPage,
+    ThreadFilter,
+)
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
 from .conditions import NEWEST, Key, Match, shown_fields
 from .fields import fields_by_part, texts_by_field
 from .index import CANDIDATES, counted, ranked
-from .query import Query, parse, with_filter
+from .query import Condition, Query, parse, with_filter
 from .snippet import NO_PASSAGE, best_passage, composed, draw, snippet
 
 
@@ -41,7 +49,7 @@ def search(
     """
     limit = page_size(limit)
     offset, newest, newest_thread = _position(cursor)
-    parsed = with_filter(parse(query), filter or SearchFilter())
+    parsed = _selected(tx, parse(query), filter or SearchFilter())
     titles = ranked(tx, parsed, titles=True, newest=newest_thread)
     found = ranked(tx, parsed, titles=False, newest=newest)
     threads = len({(match.owner, match.thread_id) for match in (*titles, *found)})
@@ -60,6 +68,17 @@ def search(
     top_thread = max((match.key for match in titles), default=0)
     more = to_cursor(offset + limit, top, top_thread)
     return SearchPage(hits, more, threads, len(found), complete)
+
+
+def _selected(tx: Transaction, query: Query, filter: SearchFilter) -> Query:
+    """The query with the conditions of a filter. The keys of the threads that it selects are read first."""
+    narrowed = with_filter(query, filter)
+    wanted = filter.threads
+    if wanted is None or wanted == ThreadFilter():
+        return narrowed
+    found = tx.rows(select(threads.c.key).where(tx.owned(threads), *conditions(tx, wanted)))
+    keys = Condition("thread-keys", ([row.key for row in found],))
+    return narrowed._replace(conditions=(*narrowed.conditions, keys))
 
 
 def _position(cursor: str | None) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ WITH RECURSIVE found (value) AS (
 )
 SELECT value FROM found WHERE value IS NOT NULL
 """
-AMONG = {True: "{} IN (SELECT value FROM json_each(?))", False: "{} = ANY(?::text[])"}
+AMONG = {True: "{} IN (SELECT value FROM json_each(?))", False: "{} = ANY(?::{}[])"}
 
 
 def distinct_texts(tx: Transaction, table: str, column: str) -> list[str]:
@@ -20,6 +20,6 @@ def distinct_texts(tx: Transaction, table: str, column: str) -> list[str]:
     return [row.value for row in tx.sql(DISTINCT.format(table=table, column=column))]
 
 
-def among(tx: Transaction, column: str) -> str:
+def among(tx: Transaction, column: str, type: str = "text") -> str:
     """The condition, as SQL text, that a column holds one of the values of a `Transaction.list_parameter`."""
-    return AMONG[tx.is_sqlite].format(column)
+    return AMONG[tx.is_sqlite].format(column, type)
