@@ -28,7 +28,7 @@ export function Threads({ current }: { current?: string }) {
   const [filters, setFilters] = useFilters();
   const query = useMemo(() => toQuery(filters), [filters]);
   const { list, rows, rowsKey, rowsSort, change, refresh, progress } = useRows(query, filters.sort);
-  const facets = useFacets(query);
+  const facets = useFacets(query, !list.isPending);
   const field = useRef<HTMLInputElement>(null);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
