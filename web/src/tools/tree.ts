@@ -78,9 +78,15 @@ export interface SoughtRow {
   readonly end: number;
 }
 
-/** A row in the tree, with the containers above it and its index in each of them. */
+/** A container above a row, and the index in it. A linked list: values can be deep. */
+interface Above {
+  readonly container: Container;
+  readonly index: number;
+  readonly next: Above | null;
+}
+
 interface Member extends Pick<TreeRow, "name" | "value" | "parent"> {
-  readonly above: readonly (readonly [Container, number])[];
+  readonly above: Above | null;
 }
 
 /** The row with an occurrence and the state in which it is visible; if there are fewer, how many there are. */
@@ -105,7 +111,7 @@ export function seekRow(
 
 /** All rows in the order in which they are displayed. */
 function* membersOf(value: unknown): Generator<Member> {
-  const pending: Member[] = [{ name: null, value, parent: null, above: [] }];
+  const pending: Member[] = [{ name: null, value, parent: null, above: null }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { value: container, above } = next;
     const isRoot = next.parent === null;
@@ -121,18 +127,19 @@ function* membersOf(value: unknown): Generator<Member> {
       name,
       value: one,
       parent: container,
-      above: [...above, [container, index] as const],
+      above: { container, index, next: above },
     }));
     pending.push(...inside.reverse());
   }
 }
 
 /** The state with some containers expanded up to an index in each. The same object if they are already. */
-function opened(state: TreeState, above: Member["above"]): TreeState {
+function opened(state: TreeState, above: Above | null): TreeState {
   const containers = new Map(state.containers);
   const pages = new Map(state.pages);
   let isChanged = false;
-  for (const [container, index] of above) {
+  for (let at = above; at; at = at.next) {
+    const { container, index } = at;
     const needed = Math.floor(index / PAGE) + 1;
     if (containers.get(container) !== true || (pages.get(container) ?? 1) < needed) isChanged = true;
     containers.set(container, true);
