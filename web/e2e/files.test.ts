@@ -148,7 +148,10 @@ describe("the changed files of a session", () => {
 
   it("cuts the path of a file on a narrow screen, not what is beside it", async () => {
     const page = await open(undefined, { viewport: { width: 390, height: 844 } });
-    const head = file(page, "recipes/of-the-northern-coast/loaves-for-the-keepers-of-all-lighthouses.md").locator("header");
+    const head = file(
+      page,
+      "recipes/of-the-northern-coast/loaves-for-the-keepers-of-all-lighthouses.md",
+    ).locator("header");
     await head.getByText("new", { exact: true }).waitFor();
     const gap = await head.evaluate((element) => {
       const [note, counts] = [...element.children].slice(1, 3);
