@@ -113,6 +113,14 @@ async def test_the_messages_that_are_displayed_first(
         assert page == (await client.get(url)).json()
 
 
+async def test_large_messages_are_fewer(client: httpx.AsyncClient, store: Store) -> None:
+    large = [assistant_message(f"x{number}", "word " * 30_000) for number in range(3)]
+    await store.messages.save([*large, assistant_message("x3")], thread_id="t1")
+    for query, ids in (("", ["x2", "x3"]), ("&around=x1", ["x1"]), ("&around=m1", ["m1", "a2", "w1", "x0"])):
+        page = (await outline(client, f"messages=20{query}"))["page"]
+        assert [message["id"] for message in page["items"]] == ids
+
+
 async def test_the_messages_keep_unknown_members(client: httpx.AsyncClient, store: Store) -> None:
     message = AssistantMessage(
         id="x1",

@@ -373,7 +373,10 @@ async def get_outline(
     ] = None,
     internal: Annotated[bool, Query(description="Include internal messages, which agents exchange.")] = False,
     messages: Annotated[
-        int, Query(ge=0, le=MAX_IDS, description="How many messages to include in `page`.")
+        int,
+        Query(
+            ge=0, le=MAX_IDS, description="How many messages to include in `page`, fewer if they are large."
+        ),
     ] = 0,
     around: Annotated[
         str | None,

@@ -1,7 +1,8 @@
 """What is needed to open a thread: its outline, and the messages that are displayed first."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from itertools import accumulate
+from typing import Final, NamedTuple
 
 from partita.store.messages.queries import PartTime, get_many, part_times
 from partita.store.sql.transaction import Transaction
@@ -11,8 +12,11 @@ from partita.types.messages import Message
 from partita.types.threads import Thread
 
 from . import rows as threads
-from .branches import Outline, outline
+from .branches import Outline, OutlineRow, outline
 from .copies import is_session
+
+MAX_BYTES: Final = 200_000
+"""The size of the messages that are returned with an outline: larger ones are fewer."""
 
 
 class Opening(NamedTuple):
@@ -40,7 +44,7 @@ def opening(
     thread = threads.from_row(threads.find(tx, thread_id))
     found = outline(tx, thread_id, through=through, internal=internal)
     at_end = found.running or not is_session(thread)
-    ids = _displayed([row.id for row in found.rows], count, around, at_end=at_end)
+    ids = _displayed(found.rows, count, around, at_end=at_end)
     return Opening(
         thread,
         found,
@@ -51,9 +55,15 @@ def opening(
     )
 
 
-def _displayed(ids: Sequence[str], count: int, around: str | None, *, at_end: bool) -> Sequence[str]:
-    if around in ids:
-        start = max(0, min(ids.index(around) - count // 2, len(ids) - count))
-    else:
-        start = max(0, len(ids) - count) if at_end else 0
-    return ids[start : start + count]
+def _displayed(rows: Sequence[OutlineRow], count: int, around: str | None, *, at_end: bool) -> list[str]:
+    """The ids of the messages that are nearest to where the thread opens, while they are small enough."""
+    start = next(
+        (place for place, row in enumerate(rows) if row.id == around), len(rows) - 1 if at_end else 0
+    )
+    places = range(max(0, start - count), min(len(rows), start + count))
+    nearest = sorted(places, key=lambda place: (abs(place - start), -place))[:count]
+    sizes = accumulate(rows[place].size for place in nearest)
+    chosen = [
+        place for place, size in zip(nearest, sizes, strict=True) if place == start or size <= MAX_BYTES
+    ]
+    return [rows[place].id for place in sorted(chosen)]
