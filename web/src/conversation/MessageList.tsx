@@ -2,7 +2,9 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   type ReactNode,
   type Ref,
+  startTransition,
   useCallback,
+  useEffect,
   useImperativeHandle,
   useLayoutEffect,
   useMemo,
@@ -74,6 +76,8 @@ interface Props {
 }
 
 const NEAR_END = 120;
+/** Rows that are rendered before and after the visible ones. */
+const OVERSCAN = 4;
 const NO_FILTER: Filter = new Set();
 
 /** A virtual list of messages: only visible rows are rendered. */
@@ -98,12 +102,13 @@ export function MessageList(props: Props) {
   const estimateSize = useCallback((index: number) => entries[index]?.estimate ?? 60, [entries]);
   const getItemKey = useCallback((index: number) => entries[index]?.key ?? index, [entries]);
   const end = useEndAnchor(opensAtEnd, NEAR_END);
+  const [hasAppeared, setAppeared] = useState(false);
   const list = useVirtualizer<HTMLElement, HTMLElement>({
     count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize,
     getItemKey,
-    overscan: 4,
+    overscan: hasAppeared ? OVERSCAN : 0,
     paddingStart: 16,
     paddingEnd: 24,
     scrollPaddingStart: SCROLL_MARGIN,
@@ -118,6 +123,9 @@ export function MessageList(props: Props) {
   useHeldTop({ list, entries, indexOf, view, isHeld: end.threshold < 0, scroller });
   const items = list.getVirtualItems();
   const isReady = useReady(items.every(({ index }) => isShown(entries[index], cache, live)));
+  useEffect(() => {
+    if (isReady) startTransition(() => setAppeared(true)); // rows that cannot be seen come after those that can
+  }, [isReady]);
   const leaveEnd = end.release;
   const scrollTarget = useScrollTarget({
     list,
