@@ -14,7 +14,7 @@ const call = (name: string, input: object, output: string, more: object = {}) =>
 const lines = (count: number, word = "", at = -1) =>
   Array.from({ length: count }, (_, line) => (line === at ? `the ${word} line` : `line ${line}`)).join("\n");
 const edit = (before: string, after: string) =>
-  call("Edit", { file_path: "/work/a.py", old_string: before, new_string: after }, "Edited.");
+  call("Edit", { file_path: "/srv/a.py", old_string: before, new_string: after }, "Edited.");
 const deep = (value: unknown, levels: number): unknown =>
   levels ? { [`level${levels}`]: deep(value, levels - 1) } : value;
 const text = (content: string) => ({ type: "text", text: content });
@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<string, readonly [content: object | readonly object
     edit(`${lines(80, "harbour", 3)}\nold`, `${lines(80, "harbour", 3)}\nnew`),
   ],
   "the last lines of a long diff": [
-    call("Write", { file_path: "/work/b.py", content: lines(900, "harbour", 880) }, "Written."),
+    call("Write", { file_path: "/srv/b.py", content: lines(900, "harbour", 880) }, "Written."),
   ],
   "the end of a long line of a diff": [edit("old", `${"wind ".repeat(900)}harbour`)],
   "a collapsed level of a tree": [call("measure", { where: deep(["a", "b", "the harbour"], 6) }, "Done.")],

@@ -93,7 +93,7 @@ function nearestVisible(ranges: readonly Range[], number: number, within: Elemen
   return order.find((range) => !isClipped(range, within)) ?? null;
 }
 
-/** Whether an element clips a range that nobody can scroll to. */
+/** Whether an element cuts off a range that cannot be scrolled into view. */
 function isClipped(range: Range, within: Element): boolean {
   const word = range.getBoundingClientRect();
   if (!word.width && !word.height) return true;

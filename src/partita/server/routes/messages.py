@@ -22,7 +22,7 @@ from partita.store.ids import new_id
 from partita.store.messages.prepared import prepare
 from partita.store.messages.queries import PartTime
 from partita.store.threads.branches import OutlineRow
-from partita.store.threads.opening import opening
+from partita.store.threads.opened_thread import open_thread
 from partita.store.values import BlobMode, Page, UsageTotals
 from partita.stream.state import RULES, Version
 from partita.types.codec import Codec, encode
@@ -387,7 +387,7 @@ async def get_outline(
 ) -> ThreadOutline:
     """A short row for each message of a branch: enough to display a long list and load what is visible."""
     options = {"through": branch, "internal": internal, "count": messages, "around": around}
-    found = await caller.store.read(opening, thread_id, **options)
+    found = await caller.store.read(open_thread, thread_id, **options)
     rows = found.outline.rows
     page: Any = None
     if messages:

@@ -19,7 +19,7 @@ MAX_BYTES: Final = 200_000
 """The size of the messages that are returned with an outline: larger ones are fewer."""
 
 
-class Opening(NamedTuple):
+class OpenedThread(NamedTuple):
     """A thread as it opens."""
 
     thread: Thread
@@ -31,7 +31,7 @@ class Opening(NamedTuple):
     times: Mapping[str, Sequence[PartTime]]
 
 
-def opening(
+def open_thread(
     tx: Transaction,
     thread_id: str,
     *,
@@ -39,13 +39,13 @@ def opening(
     internal: bool = False,
     count: int = 0,
     around: str | None = None,
-) -> Opening:
+) -> OpenedThread:
     """The outline of a branch, and so many of its messages: around one of them, or else where it opens."""
     thread = threads.from_row(threads.find(tx, thread_id))
     found = outline(tx, thread_id, through=through, internal=internal)
     at_end = found.running or not is_session(thread)
     ids = _displayed(found.rows, count, around, at_end=at_end)
-    return Opening(
+    return OpenedThread(
         thread,
         found,
         usage_of_thread(tx, thread_id),
