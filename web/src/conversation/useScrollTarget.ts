@@ -122,9 +122,7 @@ export function useScrollTarget(options: Options): ScrollTarget {
       return () => cancelAnimationFrame(frame);
     }
     pending.current = null;
-    // A part that is higher than the list starts at its top: its row must not leave the list before it is measured.
-    const isHigh = (element?.offsetHeight ?? 0) > (scroller.current?.clientHeight ?? 0);
-    if (sought.part) element?.scrollIntoView({ block: isHigh ? "start" : "center" });
+    if (sought.part) element?.scrollIntoView({ block: "center" });
     else align(row, scroller.current);
     // The focus stays in a field, such as that of the find bar.
     if (!document.activeElement?.matches("input, textarea, select")) row.focus({ preventScroll: true });

@@ -10,7 +10,6 @@ import {
   type Occurrence,
   occurrenceAt,
   type Place,
-  placeOf,
   totalOf,
   wordsOf,
 } from "./matches";
@@ -84,7 +83,7 @@ export function useFind({ threadId, rows, route, top, onShow }: Options): FindSt
     if (!occurrence) return;
     setIndex(to);
     setJumps((count) => count + 1);
-    const place = placeOf(occurrence);
+    const place = { messageId: occurrence.found.messageId, part: occurrence.found.part ?? null };
     written.current = addressOf(searched, place);
     onShow(place, searched);
   };

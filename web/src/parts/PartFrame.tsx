@@ -4,7 +4,6 @@ import { type PartPlace, useRenderContext } from "../context/renderContext";
 import type { Part } from "../partita.gen";
 import { CopyButton } from "../ui/CopyButton";
 import { anchorOf } from "./anchors";
-import { HiddenText } from "./HiddenText";
 import styles from "./PartFrame.module.css";
 import { partAsMarkdown } from "./toMarkdown";
 
@@ -28,7 +27,6 @@ export function PartFrame({ part, place, children }: { part: Part; place: PartPl
       data-part={part.type}
     >
       {children}
-      <HiddenText part={part} />
       {!WITHOUT_BUTTONS.has(part.type) && (
         <div className={styles.buttons}>
           <CopyButton text={() => partAsMarkdown(part)} label="Copy this part" />

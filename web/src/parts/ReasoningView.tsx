@@ -39,7 +39,6 @@ export function ReasoningView({ part, place, last }: PartProps<ReasoningPart>) {
     <Fold
       key={isStreaming ? "streaming" : "done"}
       head={head}
-      text={part.text}
       open={isStreaming || expanded.includes("reasoning")}
       holds={containsTarget(place, target)}
     >

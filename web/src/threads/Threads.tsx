@@ -6,7 +6,7 @@ import { count, plural } from "../ui/format";
 import { lazyComponent } from "../ui/lazyModule";
 import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
-import { focusSearch } from "../ui/sessionSearch";
+import { focusSearch, useSessionSearch } from "../ui/sessionSearch";
 import { useSidebar } from "../ui/sidebar";
 import { FilterBar } from "./FilterBar";
 import { addressOf, chips, cleared, isEmpty, readFilters, toQuery, without } from "./filters";
@@ -24,14 +24,11 @@ const SearchResults = lazyComponent(
 
 /** The sidebar: the sessions with search and filters. */
 export function Threads({ current }: { current?: string }) {
+  const [text, setText] = useSessionSearch();
   const [filters, setFilters] = useFilters();
-  const { text = "", ...withoutText } = filters;
-  const setText = (next: string) => setFilters({ ...withoutText, ...(next && { text: next }) });
-  const filtersKey = addressOf(withoutText);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key identifies the filters
-  const query = useMemo(() => toQuery(filters), [filtersKey]);
+  const query = useMemo(() => toQuery(filters), [filters]);
   const { list, rows, rowsKey, rowsSort, change, refresh, progress } = useRows(query, filters.sort);
-  const facets = useFacets(query, !list.isPending);
+  const facets = useFacets(query);
   const field = useRef<HTMLInputElement>(null);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
@@ -109,11 +106,12 @@ export function Threads({ current }: { current?: string }) {
           />
           <SavedSearches
             className={styles.saved}
-            search={text.trim() || !isEmpty(filters) ? { text, filters: filtersKey } : null}
+            search={text.trim() || !isEmpty(filters) ? { text, filters: addressOf(filters) } : null}
             suggestion={[text.trim(), ...chips(filters).map((one) => one.text)].filter(Boolean).join(", ")}
-            onOpen={(saved) =>
-              setFilters({ ...readFilters(new URLSearchParams(saved.filters)), text: saved.text })
-            }
+            onOpen={(saved) => {
+              setText(saved.text);
+              setFilters(readFilters(new URLSearchParams(saved.filters)));
+            }}
           />
           {text ? (
             <IconButton label="Clear search" className={styles.clear} onClick={clear}>
@@ -129,13 +127,7 @@ export function Threads({ current }: { current?: string }) {
         <ImportBar status={progress} />
       </div>
       {isSearching ? (
-        <SearchResults
-          text={text}
-          query={query}
-          current={current}
-          onClear={clear}
-          onClearFilters={isEmpty(filters) ? null : () => setFilters(cleared(filters))}
-        />
+        <SearchResults text={text} query={query} current={current} onClear={clear} />
       ) : list.error && !rows.length ? (
         <Failure error={list.error} retry={() => void list.refetch()} />
       ) : list.isPending ? (

@@ -87,10 +87,8 @@ export function useRows(filters: Query, sort: Sort | undefined) {
   return { list, rows, rowsKey, rowsSort, change, refresh, reload, progress };
 }
 
-/** The numbers beside the filters. They take the server longer than the rows, which come first. */
-export const useFacets = (query: Query, hasRows: boolean) =>
+export const useFacets = (query: Query) =>
   useQuery({
-    enabled: hasRows,
     queryKey: ["threads", "facets", query],
     queryFn: ({ signal }) => getFacets(query, signal),
     placeholderData: keepPreviousData,

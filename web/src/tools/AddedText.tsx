@@ -11,7 +11,6 @@ export function AddedText({ notice: { label, text = "" } }: { notice: Notice }) 
   const lines = plural(text.split("\n").length, "line");
   return (
     <Fold
-      text={text}
       head={
         <span className={styles.head}>
           {name} <span className={styles.size}>{lines}</span>

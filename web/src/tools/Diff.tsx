@@ -7,7 +7,6 @@ import { CopyButton } from "../ui/CopyButton";
 import { EditorLink } from "../ui/EditorLink";
 import { FilePath } from "../ui/FilePath";
 import { count, plural } from "../ui/format";
-import { useShownItems } from "../ui/reveal";
 import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import styles from "./Diff.module.css";
@@ -15,7 +14,8 @@ import { DiffTable } from "./DiffTable";
 import { type HunkLines, hunksOf } from "./diffs";
 import { Section } from "./Section";
 
-const PAGES = { first: 400, next: 2000 };
+const PAGE = 400;
+const NEXT_PAGE = 2000;
 const CHANGE_LABELS = { add: "new file", update: "", delete: "deleted" } as const;
 
 /** The changes of a call, by file. */
@@ -34,10 +34,9 @@ interface FileProps {
 
 function ChangedFile({ part, change, isOnly }: FileProps) {
   const [isSplit, setSplit] = useState(false);
+  const [limit, setLimit] = useState(PAGE);
   const hunks = useMemo(() => hunksOf(part, change), [part, change]);
-  const lines = useMemo(() => hunks.flatMap((hunk) => hunk.lines), [hunks]);
-  const total = lines.length;
-  const { limit, more, area } = useShownItems(lines, textOfLine, PAGES);
+  const total = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   return (
     <Section
       title={isOnly ? hasNote(change) && <FileNote change={change} /> : <FileHead change={change} />}
@@ -61,14 +60,12 @@ function ChangedFile({ part, change, isOnly }: FileProps) {
           label={`Changes of ${visible(change.path)}`}
           what={plural(total, "line")}
         >
-          <div {...area}>
-            <DiffTable hunks={hunks} isSplit={isSplit} limit={limit} />
-          </div>
+          <DiffTable hunks={hunks} isSplit={isSplit} limit={limit} />
         </ShowAll>
       )}
       {total > limit && (
         <p>
-          <Button small onClick={more}>
+          <Button small onClick={() => setLimit(limit + NEXT_PAGE)}>
             Show {plural(total - limit, "more line")}
           </Button>
         </p>
@@ -121,15 +118,12 @@ export function Counts({ plus, minus }: { plus: number; minus: number }) {
   );
 }
 
-/** A line without its mark. */
-const textOfLine = (line: string): string => line.slice(1);
-
 const newText = (hunks: readonly HunkLines[]): string =>
   hunks
     .map((hunk) =>
       hunk.lines
         .filter((line) => !line.startsWith("-"))
-        .map(textOfLine)
+        .map((line) => line.slice(1))
         .join("\n"),
     )
     .join("\n");

@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import { plural } from "../ui/format";
-import { type FoundItem, findItem, usePartial } from "../ui/reveal";
+import { onReveal, PARTIAL, type Revealed, type Wanted } from "../ui/reveal";
 import { ShowAll } from "../ui/ShowAll";
 import type { Span } from "./ansi";
 import styles from "./LineList.module.css";
@@ -28,19 +28,28 @@ export function LineList(props: Props) {
   const isVirtual = lines.length > VIRTUAL_FROM;
   // State instead of a ref: effects of the children run before the ref is set.
   const [box, setBox] = useState<HTMLDivElement | null>(null);
-  const [sought, setSought] = useState<FoundItem | null>(null);
-  const area = usePartial((wanted) => {
-    const found = findItem(lines.map(textOf), wanted);
+  const [sought, setSought] = useState<Found | null>(null);
+  const root = useRef<HTMLDivElement>(null);
+  const reveal = (wanted: Wanted): Revealed => {
+    const found = findIn(lines, wanted);
     if (typeof found === "number") {
       if (isComplete) return { type: "missing", total: found };
       props.onMore?.();
       return { type: "loading" };
     }
-    if (found.item !== sought?.item || found.at !== sought.at) setSought(found);
-    return { type: "shown", marked: isVirtual };
-  });
+    if (found.line !== sought?.line || found.at !== sought.at) setSought(found);
+    return { type: "shown", virtual: isVirtual };
+  };
+  const latest = useRef(reveal);
+  latest.current = reveal;
+  useEffect(() => {
+    if (!root.current) return;
+    return onReveal(root.current, (wanted) => {
+      wanted.result = latest.current(wanted);
+    });
+  }, []);
   return (
-    <div className={styles.lines} {...area}>
+    <div ref={root} className={styles.lines} {...{ [PARTIAL]: "" }}>
       <ShowAll
         label={label}
         what={isComplete ? plural(lines.length, "line") : undefined}
@@ -57,12 +66,32 @@ export function LineList(props: Props) {
   );
 }
 
-const textOf = ({ spans }: TextLine): string => spans.map(({ text }) => text).join("");
+/** An occurrence: the index of its line, and its number in the line. */
+interface Found {
+  readonly line: number;
+  readonly at: number;
+}
+
+/** The occurrence with a number; if there are fewer, how many there are. */
+function findIn(lines: readonly TextLine[], { pattern, number }: Wanted): Found | number {
+  let count = 0;
+  for (const [line, { spans }] of lines.entries()) {
+    const inLine = [
+      ...spans
+        .map(({ text }) => text)
+        .join("")
+        .matchAll(pattern),
+    ].length;
+    if (number < count + inLine) return { line, at: number - count };
+    count += inLine;
+  }
+  return count;
+}
 
 interface VirtualProps extends Props {
   readonly box: HTMLDivElement | null;
   /** The occurrence that is scrolled to. */
-  readonly sought: FoundItem | null;
+  readonly sought: Found | null;
 }
 
 function VirtualLines({ lines, numbered, box, sought }: VirtualProps) {
@@ -73,7 +102,7 @@ function VirtualLines({ lines, numbered, box, sought }: VirtualProps) {
     overscan: 20,
   });
   useEffect(() => {
-    if (sought && box) rows.scrollToIndex(sought.item, { align: "center" });
+    if (sought && box) rows.scrollToIndex(sought.line, { align: "center" });
   }, [rows, box, sought]);
   return (
     <div className={styles.sizer} style={{ height: rows.getTotalSize() }}>
@@ -85,7 +114,7 @@ function VirtualLines({ lines, numbered, box, sought }: VirtualProps) {
               key={row.key}
               ref={rows.measureElement}
               data-index={row.index}
-              data-sought={row.index === sought?.item ? sought.at : undefined}
+              data-sought={row.index === sought?.line ? sought.at : undefined}
               className={styles.placed}
               style={{ transform: `translateY(${row.start}px)` }}
             >
