@@ -27,6 +27,7 @@ const RECORDS: readonly SessionRecord[] = [
   ...edit("e2", "src/oven.py", 10, [" def heat():", "-    return 200", "+    return 240", " "]),
   ...edit("e3", "src/oven.py", 40, [" def cool():", "+    # slowly", "     pass"]),
   ...write("e4", "docs/notes.md", "# Notes\n\nHot.\n"),
+  ...write("e6", "recipes/of-the-northern-coast/loaves-for-the-keepers-of-all-lighthouses.md", "# Loaves\n"),
   ...write("e5", "src/table.py", Array.from({ length: 1200 }, (_, n) => `ROW_${n} = ${n}\n`).join("")),
 ];
 
@@ -62,7 +63,7 @@ describe("the changed files of a session", () => {
     const item = page.getByRole("navigation", { name: "Files" }).getByRole("button", { name: /oven\.py/ });
     expect(await item.innerText()).toMatch(/\+2\s*−1/);
     expect(await file(page, "src/oven.py").locator("header").innerText()).toMatch(/\+2\s*−1/);
-    await page.getByRole("list", { name: "Summary" }).getByText("3 files").waitFor();
+    await page.getByRole("list", { name: "Summary" }).getByText("4 files").waitFor();
     await file(page, "docs/notes.md").getByText("new", { exact: true }).waitFor();
   });
 
@@ -92,7 +93,7 @@ describe("the changed files of a session", () => {
     const page = await site.open(`#/t/${ID}`);
     const messages = page.getByRole("region", { name: "Messages" });
     await page.locator("[data-message]").first().waitFor();
-    await page.getByRole("link", { name: "Files 3" }).waitFor();
+    await page.getByRole("link", { name: "Files 4" }).waitFor();
     await messages.evaluate((one) => {
       one.scrollTop = 120;
     });
@@ -143,6 +144,22 @@ describe("the changed files of a session", () => {
   it("says that no file was changed", async () => {
     const page = await site.open("#/t/chat?view=files");
     await page.getByText("No file was changed").waitFor();
+  });
+
+  it("cuts the path of a file on a narrow screen, not what is beside it", async () => {
+    const page = await open(undefined, { viewport: { width: 390, height: 844 } });
+    const head = file(
+      page,
+      "recipes/of-the-northern-coast/loaves-for-the-keepers-of-all-lighthouses.md",
+    ).locator("header");
+    await head.getByText("new", { exact: true }).waitFor();
+    const gap = await head.evaluate((element) => {
+      const [note, counts] = [...element.children].slice(1, 3);
+      const range = document.createRange();
+      range.selectNodeContents(note as Element);
+      return (counts as Element).getBoundingClientRect().left - range.getBoundingClientRect().right;
+    });
+    expect(gap).toBeGreaterThan(4);
   });
 
   it("has no accessibility violations in both themes", async () => {

@@ -6,6 +6,15 @@ import { type Site, serve } from "./setup/site";
 const results = (page: Page) => page.getByRole("region", { name: "Search results" });
 const field = (page: Page) => page.getByRole("searchbox", { name: "Search sessions" });
 
+const FAILED = {
+  type: "tool-call",
+  id: "c1",
+  name: "measure",
+  state: "output-error",
+  input: {},
+  output: { type: "error-text", value: "no such tank" },
+};
+
 describe("the search in all sessions", () => {
   let site: Site;
   beforeAll(async () => {
@@ -17,12 +26,16 @@ describe("the search in all sessions", () => {
       createdAt: "2025-03-01T09:30:00Z",
     });
     await site.seed([
-      { thread: { id: "brass", title: "Brass foghorn" }, messages: [message("b1", "Where is it?")] },
       {
-        thread: { id: "oil", title: "Oil" },
+        thread: { id: "brass", title: "Brass foghorn", agent: "smith", metadata: { tags: ["old"] } },
+        messages: [message("b1", "Where is it?")],
+      },
+      {
+        thread: { id: "oil", title: "Oil", metadata: { pinned: true } },
         messages: [
           message("o1", "Put **oil** on the [foghorn](https://oil.example/a)."),
           message("o2", "The `foghorn` is loud."),
+          { id: "o3", role: "assistant", content: [FAILED] },
         ],
       },
       { thread: { id: "bread", title: "Bread" }, messages: [message("p1", "Is the bread done?")] },
@@ -64,15 +77,65 @@ describe("the search in all sessions", () => {
     await page.waitForURL(new RegExp(`#/t/${other}$`));
   });
 
-  it("shows a mistake in the query as a line, and that filters are ignored", async () => {
-    const page = await site.open("#/?pinned=1", { expected: [/400/] });
+  it("shows a mistake in the query as a line", async () => {
+    const page = await site.open("#/", { expected: [/400/] });
     await field(page).fill("foghorn before:never");
     await page
       .getByRole("alert")
       .getByText(/never.* is not a time.*2026-03-01/)
       .waitFor();
+  });
+
+  it("has the filters of the list", async () => {
+    const page = await site.open("#/sessions?q=foghorn");
+    await page.getByText("2 sessions, 2 matches").waitFor();
+    const found = () => results(page).locator("[data-session]").allInnerTexts();
+    for (const [name, count, first] of [
+      ["pinned=1", "1 session, 2 matches", /^Oil/],
+      ["tag=old", "1 session", /^Brass foghorn/],
+      ["errors=1", "1 session, 2 matches", /^Oil/],
+      ["tag=old&agent=smith", "1 session", /^Brass foghorn/],
+    ] as const) {
+      await page.goto(`${site.address}/#/sessions?q=foghorn&${name}`);
+      await page.getByText(count, { exact: true }).waitFor();
+      await expect.poll(found).toEqual([expect.stringMatching(first)]);
+    }
+    for (const none of ["running=1", "model=opus", "pinned=1&tag=old"]) {
+      await page.goto(`${site.address}/#/sessions?q=foghorn&${none}`);
+      await page.getByText("with these filters").waitFor();
+    }
+    expect(await violationsInBoth(page, "#sidebar")).toEqual([]);
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByText("2 sessions, 2 matches").waitFor();
+    expect(new URL(page.url()).hash).toBe("#/sessions?q=foghorn");
+    expect(await page.getByText(/ignores/).count()).toBe(0);
+  });
+
+  it("is in the address, so that reload, back and a link keep it", async () => {
+    const page = await site.open("#/sessions?pinned=1");
+    await field(page).click();
+    await page.keyboard.type("the  loud & more?");
+    for (let n = 0; n < "loud & more?".length + 1; n++) await page.keyboard.press("ArrowLeft");
+    await page.keyboard.type("foghorn"); // in the middle: the cursor stays there
+    const text = "the foghorn loud & more?";
+    expect(await field(page).inputValue()).toBe(text);
+    expect(new URLSearchParams(page.url().split("?")[1]).get("q")).toBe(text);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("type"))).toBe("search");
     await field(page).fill("foghorn");
-    await page.getByText("The search ignores the filters: pinned").waitFor();
+    await page.reload();
+    await results(page).getByRole("link", { name: /loud/ }).waitFor();
+    expect(await field(page).inputValue()).toBe("foghorn");
+    const address = page.url();
+    await results(page).getByRole("link", { name: /loud/ }).click();
+    await page.waitForURL(/#\/t\/oil/);
+    await page.reload(); // the list beside the session keeps it, too
+    await results(page).getByRole("link", { name: /loud/ }).waitFor();
+    await page.goBack();
+    await page.waitForURL(address);
+    await results(page).getByRole("link", { name: /loud/ }).waitFor();
+    expect(await field(page).inputValue()).toBe("foghorn");
+    await field(page).press("Escape");
+    expect(new URL(page.url()).hash).toBe("#/sessions?pinned=1");
   });
 
   it("is saved under a name, opened from the menu and the palette, renamed and deleted", async () => {

@@ -113,51 +113,28 @@ export async function getOutline(
   return { outline: { ...found, rows: items.map(rowOf) }, page };
 }
 
-/** A literal, not a loop over names: there may be tens of thousands of rows. */
-function rowOf(item: OutlineItem): OutlineRow {
-  const [
-    id,
-    seq,
-    role,
-    type,
-    createdAt,
-    size,
-    version,
-    internal,
-    hasErrors,
-    reasoning,
-    calls,
-    failed,
-    start,
-    end,
-    before,
-    inside,
-    endedAt,
-    tokens,
-    cost,
-  ] = item;
-  return {
-    id,
-    seq,
-    role,
-    type,
-    createdAt,
-    size,
-    version,
-    internal,
-    hasErrors,
-    reasoning,
-    calls,
-    failed,
-    start,
-    end,
-    before,
-    inside,
-    endedAt,
-    tokens,
-    cost,
-  };
-}
+/** A literal of indexes, not a loop over names or an iterator: there may be tens of thousands of rows. */
+const rowOf = (item: OutlineItem): OutlineRow => ({
+  id: item[0],
+  seq: item[1],
+  role: item[2],
+  type: item[3],
+  createdAt: item[4],
+  size: item[5],
+  version: item[6],
+  internal: item[7],
+  hasErrors: item[8],
+  reasoning: item[9],
+  calls: item[10],
+  failed: item[11],
+  start: item[12],
+  end: item[13],
+  before: item[14],
+  inside: item[15],
+  endedAt: item[16],
+  tokens: item[17],
+  cost: item[18],
+});
 
 /** The path of a part, its start and its end. */
 export type PartTime = readonly [string, string | null, string | null];

@@ -164,7 +164,16 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
       else go(toThread(threadId, message, part, words), { replace: true });
     },
   });
-  useMarks({ frame, parts: find.parts, current: find.current, fallback: find.words });
+  useMarks({
+    frame,
+    parts: find.parts,
+    current: find.current,
+    fallback: find.words,
+    list: {
+      show: (place) => list.current?.show(place.messageId, place.part, false),
+      hold: () => list.current?.hold(),
+    },
+  });
   const actions = useActions({ threadId, cache, live, composer, canWrite, refresh, setBranch, setEditing });
   const copyLink = (id?: string) => void copyWithToast(linkTo(threadId, id), "Link copied");
   const toStop = useStops({ rows, turns, position, onShow: showPlace });

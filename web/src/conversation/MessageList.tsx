@@ -2,7 +2,9 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   type ReactNode,
   type Ref,
+  startTransition,
   useCallback,
+  useEffect,
   useImperativeHandle,
   useLayoutEffect,
   useMemo,
@@ -34,6 +36,8 @@ import { type ListTarget, SCROLL_MARGIN, useScrollTarget } from "./useScrollTarg
 export interface ListControl {
   /** Scrolls to a message or part and highlights it for a moment, unless it has a mark of its own. */
   readonly show: (messageId: string, part?: string | null, highlight?: boolean) => void;
+  /** Stops scrolls of its own, such as to the end: something else scrolls it now. */
+  readonly hold: () => void;
   readonly step: (by: 1 | -1) => void;
   readonly toStart: () => void;
   readonly toEnd: () => void;
@@ -72,6 +76,8 @@ interface Props {
 }
 
 const NEAR_END = 120;
+/** Rows that are rendered before and after the visible ones. */
+const OVERSCAN = 4;
 const NO_FILTER: Filter = new Set();
 
 /** A virtual list of messages: only visible rows are rendered. */
@@ -96,12 +102,13 @@ export function MessageList(props: Props) {
   const estimateSize = useCallback((index: number) => entries[index]?.estimate ?? 60, [entries]);
   const getItemKey = useCallback((index: number) => entries[index]?.key ?? index, [entries]);
   const end = useEndAnchor(opensAtEnd, NEAR_END);
+  const [hasAppeared, setAppeared] = useState(false);
   const list = useVirtualizer<HTMLElement, HTMLElement>({
     count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize,
     getItemKey,
-    overscan: 4,
+    overscan: hasAppeared ? OVERSCAN : 0,
     paddingStart: 16,
     paddingEnd: 24,
     scrollPaddingStart: SCROLL_MARGIN,
@@ -116,7 +123,9 @@ export function MessageList(props: Props) {
   useHeldTop({ list, entries, indexOf, view, isHeld: end.threshold < 0, scroller });
   const items = list.getVirtualItems();
   const isReady = useReady(items.every(({ index }) => isShown(entries[index], cache, live)));
-  const leaveEnd = end.release;
+  useEffect(() => {
+    if (isReady) startTransition(() => setAppeared(true)); // rows that cannot be seen come after those that can
+  }, [isReady]);
   const scrollTarget = useScrollTarget({
     list,
     rows,
@@ -126,7 +135,7 @@ export function MessageList(props: Props) {
     target,
     opensAtEnd,
     isReady,
-    leaveEnd,
+    hold: end.hold,
   });
   const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   const load = useLoadVisible(cache, outline, entries, from, to, list.isScrolling);
@@ -157,6 +166,7 @@ export function MessageList(props: Props) {
   };
   useImperativeHandle(props.control, () => ({
     show: (messageId, part, highlight = true) => scrollTarget.show(messageId, part ?? null, highlight),
+    hold: end.hold,
     step: stepBy,
     toStart: () => choose(entries[0] && messageOf(entries[0])),
     toEnd: () => {

@@ -53,18 +53,19 @@ interface Options {
   readonly opensAtEnd: boolean;
   /** The rows are displayed. */
   readonly isReady: boolean;
-  readonly leaveEnd: () => void;
+  /** Stops scrolls of the list itself. */
+  readonly hold: () => void;
 }
 
 export function useScrollTarget(options: Options): ScrollTarget {
-  const { list, rows, indexOf, reveal, scroller, target, opensAtEnd, isReady, leaveEnd } = options;
+  const { list, rows, indexOf, reveal, scroller, target, opensAtEnd, isReady, hold } = options;
   const pending = useRef<Target | null>(null);
   const [highlighted, setHighlighted] = useState<string | null>(null);
   const [, render] = useState(0);
 
   const show = (message: string, part: string | null, highlight: boolean, opens = true) => {
     pending.current = { message, part, highlight, tries: MAX_TRIES, isDue: true };
-    leaveEnd();
+    hold();
     if (opens) reveal(message, part);
     render((count) => count + 1);
   };
@@ -110,10 +111,11 @@ export function useScrollTarget(options: Options): ScrollTarget {
     };
   }, [scroller]);
 
-  // Runs after every render until the element exists.
+  // Runs after every render until the element exists and the rows above it have been measured.
+  const size = list.getTotalSize();
   useEffect(() => {
     const sought = pending.current;
-    if (!sought || !isReady) return;
+    if (!sought || !isReady || list.getTotalSize() !== size) return;
     const index = indexOf(sought.message, sought.part);
     const row = scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]:not([aria-hidden])`);
     const element = sought.part ? document.getElementById(anchorOf(sought.message, sought.part)) : row;
@@ -122,7 +124,10 @@ export function useScrollTarget(options: Options): ScrollTarget {
       return () => cancelAnimationFrame(frame);
     }
     pending.current = null;
-    if (sought.part) element?.scrollIntoView({ block: "center" });
+    hold();
+    // A part that is higher than the list starts at its top: its row must not leave the list before it is measured.
+    const isHigh = (element?.offsetHeight ?? 0) > (scroller.current?.clientHeight ?? 0);
+    if (sought.part) element?.scrollIntoView({ block: isHigh ? "start" : "center" });
     else align(row, scroller.current);
     // The focus stays in a field, such as that of the find bar.
     if (!document.activeElement?.matches("input, textarea, select")) row.focus({ preventScroll: true });

@@ -11,16 +11,17 @@ export interface Turns {
   readonly rowOf: (messageId: string | null) => number;
 }
 
+const NO_TURNS: Turns = { nodes: null, rowOf: () => 0 };
+
 export function useTurns(outline: Outline | undefined, overview: ThreadOverview | undefined): Turns {
   const rows = outline?.rows;
-  const order = useMemo(() => new Map(rows?.map(({ id }, row) => [id, row])), [rows]);
-  const nodes = useMemo(() => {
-    if (!rows || !overview) return null;
+  return useMemo(() => {
+    if (!rows || !overview) return NO_TURNS;
+    const order = new Map(rows.map(({ id }, row) => [id, row]));
     const messages = rows.map((one) => ({ id: one.id, isFailed: one.hasErrors && one.failed === 0 }));
-    return turnNodes(overview, messages);
+    return {
+      nodes: turnNodes(overview, messages),
+      rowOf: (id) => (id === null ? 0 : (order.get(id) ?? order.size)),
+    };
   }, [rows, overview]);
-  return useMemo(
-    () => ({ nodes, rowOf: (id) => (id === null ? 0 : (order.get(id) ?? order.size)) }),
-    [nodes, order],
-  );
 }

@@ -17,6 +17,11 @@ export interface Place {
   readonly part: string | null;
 }
 
+export const placeOf = ({ found }: Occurrence): Place => ({
+  messageId: found.messageId,
+  part: found.part ?? null,
+});
+
 /** The matches in the messages that are shown. `order` is the index of each of them. */
 export function inOrder(
   matches: readonly PartMatches[],

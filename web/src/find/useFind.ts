@@ -10,6 +10,7 @@ import {
   type Occurrence,
   occurrenceAt,
   type Place,
+  placeOf,
   totalOf,
   wordsOf,
 } from "./matches";
@@ -83,7 +84,7 @@ export function useFind({ threadId, rows, route, top, onShow }: Options): FindSt
     if (!occurrence) return;
     setIndex(to);
     setJumps((count) => count + 1);
-    const place = { messageId: occurrence.found.messageId, part: occurrence.found.part ?? null };
+    const place = placeOf(occurrence);
     written.current = addressOf(searched, place);
     onShow(place, searched);
   };

@@ -3,6 +3,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import { Button, IconButton } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { bytes, plural } from "../ui/format";
+import { revealText, usePartial } from "../ui/reveal";
 import { visible } from "../ui/sanitize";
 import styles from "./Code.module.css";
 import { MAX_LENGTH, renderTree, useHighlighter } from "./highlight";
@@ -37,8 +38,10 @@ export function Code({ text, language, label, open = false, whole = false }: Pro
     [text, isExpanded, open, limit],
   );
   const name = label ?? (language ? visible(language) : "text");
+  const show = (end: number) => setLimit(PAGE * Math.ceil(end / PAGE));
+  const area = usePartial(hidden ? (wanted) => revealText(text, shown.length, wanted, show) : null);
   return (
-    <div className={styles.block}>
+    <div className={styles.block} {...area}>
       <div className={styles.head}>
         <span className={styles.language}>{name}</span>
         <IconButton label="Wrap lines" pressed={wrap} onClick={() => setWrap(!wrap)}>

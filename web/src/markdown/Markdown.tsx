@@ -1,6 +1,7 @@
 import { memo, useMemo, useRef, useState } from "react";
 import { Button } from "../ui/Button";
 import { bytes } from "../ui/format";
+import { revealText, usePartial } from "../ui/reveal";
 import { BlockTokens } from "./BlockTokens";
 import { type Blocks, NO_BLOCKS, splitBlocks, withoutAmbiguousEnd } from "./blocks";
 import { type Links, lexBlock } from "./grammar";
@@ -26,8 +27,10 @@ export function Markdown({ text, live, breaks = false }: Props) {
     last.current = splitBlocks(live ? withoutAmbiguousEnd(shown) : shown, last.current);
     return last.current;
   }, [text, live, limit]);
+  const show = (end: number) => setLimit(PAGE * Math.ceil(end / PAGE));
+  const area = usePartial(text.length > limit ? (wanted) => revealText(text, limit, wanted, show) : null);
   return (
-    <div className={styles.markdown}>
+    <div className={styles.markdown} {...area}>
       {sources.map((source, index) =>
         source.trim() ? <Block key={index} source={source} links={links} breaks={breaks} /> : null,
       )}

@@ -6,9 +6,9 @@ import { AgentMark, agentName } from "../ui/AgentMark";
 import { activeCommands, GROUPS } from "../ui/commands";
 import { ago } from "../ui/format";
 import { preferences, SETTINGS, setSetting } from "../ui/preferences";
-import { go, href, toThread } from "../ui/routing";
+import { go, toThread } from "../ui/routing";
 import { savedSearches } from "../ui/savedSearches";
-import { openSearch, searchSessions } from "../ui/sessionSearch";
+import { openSearch, searchSessions, toSearch } from "../ui/sessionSearch";
 import type { Entry } from "./ranking";
 
 export interface PaletteEntry extends Entry {
@@ -87,7 +87,7 @@ export const savedSearchEntries = (): readonly PaletteEntry[] =>
     also: "saved search",
     detail: saved.text,
     icon: <Bookmark size={15} />,
-    href: `${href(["sessions"])}${saved.filters && `?${saved.filters}`}`,
+    href: toSearch(saved),
     run: () => openSearch(saved),
   }));
 
@@ -103,6 +103,6 @@ export const searchEntry = (text: string): PaletteEntry => ({
   section: "Search",
   name: `Search for “${text}” in all sessions`,
   icon: <Search size={15} />,
-  href: href(["sessions"]),
+  href: toSearch({ text, filters: "" }),
   run: () => searchSessions(text),
 });

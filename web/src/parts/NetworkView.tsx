@@ -4,6 +4,7 @@ import { type PartPlace, useRenderContext } from "../context/renderContext";
 import { Markdown } from "../markdown/Markdown";
 import { PlainText } from "../markdown/PlainText";
 import type { NetworkExecution, NetworkResult, Part, ToolCallPart } from "../partita.gen";
+import { stringify } from "../tools/json";
 import { ToolCard } from "../tools/ToolCard";
 import { Fold } from "../ui/Fold";
 import { visible } from "../ui/sanitize";
@@ -77,7 +78,7 @@ function Input({ value }: { value: unknown }) {
       <Markdown text={value} live={false} />
     </div>
   ) : (
-    <Fold head={<span className={styles.fact}>Input</span>}>
+    <Fold head={<span className={styles.fact}>Input</span>} text={stringify(value)}>
       <Tree value={value} />
     </Fold>
   );

@@ -4,6 +4,7 @@ import { type PartPlace, useRenderContext } from "../context/renderContext";
 import type { Part } from "../partita.gen";
 import { CopyButton } from "../ui/CopyButton";
 import { anchorOf } from "./anchors";
+import { HiddenText } from "./HiddenText";
 import styles from "./PartFrame.module.css";
 import { partAsMarkdown } from "./toMarkdown";
 
@@ -27,6 +28,7 @@ export function PartFrame({ part, place, children }: { part: Part; place: PartPl
       data-part={part.type}
     >
       {children}
+      <HiddenText part={part} />
       {!WITHOUT_BUTTONS.has(part.type) && (
         <div className={styles.buttons}>
           <CopyButton text={() => partAsMarkdown(part)} label="Copy this part" />

@@ -39,6 +39,7 @@ export function ReasoningView({ part, place, last }: PartProps<ReasoningPart>) {
     <Fold
       key={isStreaming ? "streaming" : "done"}
       head={head}
+      text={part.text}
       open={isStreaming || expanded.includes("reasoning")}
       holds={containsTarget(place, target)}
     >

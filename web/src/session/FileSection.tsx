@@ -67,7 +67,7 @@ function Note({ diff, folder }: Pick<Props, "diff" | "folder">) {
   if (diff.created) return <span className={styles.note}>new</span>;
   if (!diff.movedFrom) return null;
   return (
-    <span className={styles.note}>
+    <span className={`${styles.note} ${styles.moved}`}>
       moved from <FilePath path={diff.movedFrom} folder={folder} />
     </span>
   );

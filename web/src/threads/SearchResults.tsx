@@ -23,16 +23,14 @@ interface Props {
   readonly query: Query;
   readonly current: string | undefined;
   readonly onClear: () => void;
+  /** Null if there are no filters. */
+  readonly onClearFilters: (() => void) | null;
 }
 
-/** Filters of the list that the search does not have. */
-const NOT_SEARCHED = { model: "model", tag: "tag", hasErrors: "errors", active: "running", pinned: "pinned" };
-
 /** Search results by session: the session with the number of its matches, then the best of them. */
-export function SearchResults({ text, query, current, onClear }: Props) {
+export function SearchResults({ text, query, current, onClear, onClearFilters }: Props) {
   const searchText = useDebounced(text.trim());
-  const { agent, project, tool, since, until } = query;
-  const searchQuery: Query = { agent, project, tool, since, until, limit: MAX_HITS, perThread: PER_THREAD };
+  const searchQuery: Query = { ...query, limit: MAX_HITS, perThread: PER_THREAD };
   const found = useInfiniteQuery({
     queryKey: ["search", searchText, searchQuery],
     queryFn: ({ pageParam, signal }) => search(searchText, { ...searchQuery, cursor: pageParam }, signal),
@@ -63,11 +61,18 @@ export function SearchResults({ text, query, current, onClear }: Props) {
   const isSettled = searchText === text.trim() && !found.isFetching;
   if (found.error && isSettled) return <SearchError error={found.error} retry={() => void found.refetch()} />;
   if (!groups.length && !isSettled) return <Loading what="Searching" />;
-  const ignored = Object.entries(NOT_SEARCHED).filter(([name]) => query[name] !== undefined);
   if (!groups.length)
     return (
       <Empty title="No results">
-        <p>No message or title contains all of these words. Try fewer words, or one OR other.</p>
+        <p>
+          No message or title contains all of these words{onClearFilters && ", with these filters"}. Try fewer
+          words, or one OR other.
+        </p>
+        {onClearFilters && (
+          <Button small onClick={onClearFilters}>
+            Clear filters
+          </Button>
+        )}
         <Button small onClick={onClear}>
           Clear search
         </Button>
@@ -77,8 +82,6 @@ export function SearchResults({ text, query, current, onClear }: Props) {
     <div className={styles.results} ref={scroller}>
       <p className={styles.total} role="status">
         {totals(pages?.[0])}
-        {ignored.length > 0 &&
-          `. The search ignores the filters: ${ignored.map(([, name]) => name).join(", ")}`}
       </p>
       <section aria-label="Search results" data-busy={!isSettled}>
         {groups.map((group) => (

@@ -6,7 +6,7 @@ import { count, plural } from "../ui/format";
 import { lazyComponent } from "../ui/lazyModule";
 import { href, usePlace } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
-import { focusSearch, useSessionSearch } from "../ui/sessionSearch";
+import { focusSearch } from "../ui/sessionSearch";
 import { useSidebar } from "../ui/sidebar";
 import { FilterBar } from "./FilterBar";
 import { addressOf, chips, cleared, isEmpty, readFilters, toQuery, without } from "./filters";
@@ -24,11 +24,14 @@ const SearchResults = lazyComponent(
 
 /** The sidebar: the sessions with search and filters. */
 export function Threads({ current }: { current?: string }) {
-  const [text, setText] = useSessionSearch();
   const [filters, setFilters] = useFilters();
-  const query = useMemo(() => toQuery(filters), [filters]);
+  const { text = "", ...withoutText } = filters;
+  const setText = (next: string) => setFilters({ ...withoutText, ...(next && { text: next }) });
+  const filtersKey = addressOf(withoutText);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key identifies the filters
+  const query = useMemo(() => toQuery(filters), [filtersKey]);
   const { list, rows, rowsKey, rowsSort, change, refresh, progress } = useRows(query, filters.sort);
-  const facets = useFacets(query);
+  const facets = useFacets(query, !list.isPending);
   const field = useRef<HTMLInputElement>(null);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
   const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
@@ -106,12 +109,11 @@ export function Threads({ current }: { current?: string }) {
           />
           <SavedSearches
             className={styles.saved}
-            search={text.trim() || !isEmpty(filters) ? { text, filters: addressOf(filters) } : null}
+            search={text.trim() || !isEmpty(filters) ? { text, filters: filtersKey } : null}
             suggestion={[text.trim(), ...chips(filters).map((one) => one.text)].filter(Boolean).join(", ")}
-            onOpen={(saved) => {
-              setText(saved.text);
-              setFilters(readFilters(new URLSearchParams(saved.filters)));
-            }}
+            onOpen={(saved) =>
+              setFilters({ ...readFilters(new URLSearchParams(saved.filters)), text: saved.text })
+            }
           />
           {text ? (
             <IconButton label="Clear search" className={styles.clear} onClick={clear}>
@@ -127,7 +129,13 @@ export function Threads({ current }: { current?: string }) {
         <ImportBar status={progress} />
       </div>
       {isSearching ? (
-        <SearchResults text={text} query={query} current={current} onClear={clear} />
+        <SearchResults
+          text={text}
+          query={query}
+          current={current}
+          onClear={clear}
+          onClearFilters={isEmpty(filters) ? null : () => setFilters(cleared(filters))}
+        />
       ) : list.error && !rows.length ? (
         <Failure error={list.error} retry={() => void list.refetch()} />
       ) : list.isPending ? (

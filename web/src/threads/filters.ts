@@ -1,7 +1,7 @@
 /** The filters of the thread list, as parameters of the address and as a query of the server. */
 
 import type { Query } from "../api/client";
-import { href, type Params } from "../ui/routing";
+import { href, type Params, TEXT } from "../ui/routing";
 import { shortProject } from "./rows";
 import { SORTS, type Sort, sortQuery } from "./sorts";
 
@@ -20,7 +20,8 @@ export interface Filters {
   readonly since?: string;
   readonly until?: string;
   readonly ids?: readonly string[];
-  /** Not a filter, but beside them in the address. */
+  /** Not filters, but beside them in the address: the text in the search field, and the order. */
+  readonly text?: string;
   readonly sort?: Sort;
 }
 
@@ -49,15 +50,18 @@ export function readFilters(query: URLSearchParams): Filters {
   if (date && date in DATE_RANGES) found.date = date;
   const sort = query.get("sort");
   if (sort && sort in SORTS && sort !== "newest") found.sort = sort;
+  const text = query.get(TEXT);
+  if (text) found.text = text;
   const ids = (query.get("ids") ?? "").split(",").filter(Boolean);
   if (ids.length) found.ids = ids;
   return found;
 }
 
 /** The filters as parameters of the address. */
-export function toParams({ errors, running, pinned, ids, ...rest }: Filters): Params {
+export function toParams({ text, errors, running, pinned, ids, ...rest }: Filters): Params {
   const flag = (value?: boolean) => (value ? 1 : null);
   return {
+    [TEXT]: text,
     ...rest,
     errors: flag(errors),
     running: flag(running),
@@ -66,7 +70,7 @@ export function toParams({ errors, running, pinned, ids, ...rest }: Filters): Pa
   };
 }
 
-/** The filters and the order as the query of an address, without a question mark. */
+/** The text, the filters and the order as the query of an address, without a question mark. */
 export const addressOf = (filters: Filters): string => href([], toParams(filters)).replace(/^#\/\??/, "");
 
 /** The order as a query of the server. */
@@ -91,11 +95,14 @@ export function toQuery(filters: Filters, now: number = Date.now()): Query {
   };
 }
 
-export const isEmpty = ({ sort: _, ...filters }: Filters): boolean =>
+export const isEmpty = ({ text: _, sort: __, ...filters }: Filters): boolean =>
   Object.values(filters).every((value) => value === undefined);
 
-/** No filters, in the same order. */
-export const cleared = ({ sort }: Filters): Filters => (sort ? { sort } : {});
+/** No filters, with the same text and order. */
+export const cleared = ({ text, sort }: Filters): Filters => ({
+  ...(text && { text }),
+  ...(sort && { sort }),
+});
 
 export interface Chip {
   readonly names: readonly (keyof Filters)[];

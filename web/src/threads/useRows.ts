@@ -87,8 +87,10 @@ export function useRows(filters: Query, sort: Sort | undefined) {
   return { list, rows, rowsKey, rowsSort, change, refresh, reload, progress };
 }
 
-export const useFacets = (query: Query) =>
+/** The numbers beside the filters. They take the server longer than the rows, which come first. */
+export const useFacets = (query: Query, hasRows: boolean) =>
   useQuery({
+    enabled: hasRows,
     queryKey: ["threads", "facets", query],
     queryFn: ({ signal }) => getFacets(query, signal),
     placeholderData: keepPreviousData,

@@ -11,6 +11,7 @@ export function AddedText({ notice: { label, text = "" } }: { notice: Notice }) 
   const lines = plural(text.split("\n").length, "line");
   return (
     <Fold
+      text={text}
       head={
         <span className={styles.head}>
           {name} <span className={styles.size}>{lines}</span>

@@ -7,6 +7,7 @@ import { CopyButton } from "../ui/CopyButton";
 import { EditorLink } from "../ui/EditorLink";
 import { FilePath } from "../ui/FilePath";
 import { count, plural } from "../ui/format";
+import { useShownItems } from "../ui/reveal";
 import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import styles from "./Diff.module.css";
@@ -14,8 +15,7 @@ import { DiffTable } from "./DiffTable";
 import { type HunkLines, hunksOf } from "./diffs";
 import { Section } from "./Section";
 
-const PAGE = 400;
-const NEXT_PAGE = 2000;
+const PAGES = { first: 400, next: 2000 };
 const CHANGE_LABELS = { add: "new file", update: "", delete: "deleted" } as const;
 
 /** The changes of a call, by file. */
@@ -34,9 +34,10 @@ interface FileProps {
 
 function ChangedFile({ part, change, isOnly }: FileProps) {
   const [isSplit, setSplit] = useState(false);
-  const [limit, setLimit] = useState(PAGE);
   const hunks = useMemo(() => hunksOf(part, change), [part, change]);
-  const total = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  const lines = useMemo(() => hunks.flatMap((hunk) => hunk.lines), [hunks]);
+  const total = lines.length;
+  const { limit, more, area } = useShownItems(lines, textOfLine, PAGES);
   return (
     <Section
       title={isOnly ? hasNote(change) && <FileNote change={change} /> : <FileHead change={change} />}
@@ -60,12 +61,14 @@ function ChangedFile({ part, change, isOnly }: FileProps) {
           label={`Changes of ${visible(change.path)}`}
           what={plural(total, "line")}
         >
-          <DiffTable hunks={hunks} isSplit={isSplit} limit={limit} />
+          <div {...area}>
+            <DiffTable hunks={hunks} isSplit={isSplit} limit={limit} />
+          </div>
         </ShowAll>
       )}
       {total > limit && (
         <p>
-          <Button small onClick={() => setLimit(limit + NEXT_PAGE)}>
+          <Button small onClick={more}>
             Show {plural(total - limit, "more line")}
           </Button>
         </p>
@@ -118,12 +121,15 @@ export function Counts({ plus, minus }: { plus: number; minus: number }) {
   );
 }
 
+/** A line without its mark. */
+const textOfLine = (line: string): string => line.slice(1);
+
 const newText = (hunks: readonly HunkLines[]): string =>
   hunks
     .map((hunk) =>
       hunk.lines
         .filter((line) => !line.startsWith("-"))
-        .map((line) => line.slice(1))
+        .map(textOfLine)
         .join("\n"),
     )
     .join("\n");

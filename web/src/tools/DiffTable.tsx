@@ -1,6 +1,7 @@
-import { Fragment, type ReactNode, useMemo } from "react";
+import { Fragment, type ReactNode, useMemo, useState } from "react";
 import { renderTree, useHighlighter } from "../markdown/highlight";
 import { plural } from "../ui/format";
+import { revealText, usePartial } from "../ui/reveal";
 import { visible } from "../ui/sanitize";
 import styles from "./Diff.module.css";
 import { type HunkLines, pairs, type Row, rowsOf } from "./diffs";
@@ -125,11 +126,24 @@ function Text({ row, colour }: { row: Row | null; colour: Colour }) {
   );
 }
 
-const coloured = (text: string, colour: Colour): ReactNode =>
-  colour && text.length <= MAX_LINE_LENGTH ? colour(text.replace(/\r$/, "")) : shortened(text);
-
-const shortened = (text: string): string => {
+function coloured(text: string, colour: Colour): ReactNode {
   const line = text.replace(/\r$/, "");
-  if (line.length <= MAX_LINE_LENGTH) return visible(line);
-  return `${visible(line.slice(0, MAX_LINE_LENGTH))} … ${plural(line.length - MAX_LINE_LENGTH, "more character")}`;
-};
+  if (line.length > MAX_LINE_LENGTH) return <LongLine text={line} />;
+  return colour ? colour(line) : visible(line);
+}
+
+/** The first characters of a line; all of them if a word in it is sought. */
+function LongLine({ text }: { text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const area = usePartial(
+    isWhole ? null : (wanted) => revealText(text, MAX_LINE_LENGTH, wanted, () => setWhole(true)),
+  );
+  const rest = text.length - MAX_LINE_LENGTH;
+  return (
+    <span {...area}>
+      {isWhole
+        ? visible(text)
+        : `${visible(text.slice(0, MAX_LINE_LENGTH))} … ${plural(rest, "more character")}`}
+    </span>
+  );
+}

@@ -3,11 +3,21 @@ import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { CopyButton } from "../ui/CopyButton";
 import { copyWithToast } from "../ui/clipboard";
 import { count, plural } from "../ui/format";
+import { usePartial } from "../ui/reveal";
 import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import styles from "./JsonTree.module.css";
 import { stringify } from "./json";
-import { isContainer, MAX_STRING, PAGE, type TreeRow, type TreeState, treeRows } from "./tree";
+import {
+  isContainer,
+  MAX_STRING,
+  PAGE,
+  type SoughtRow,
+  seekRow,
+  type TreeRow,
+  type TreeState,
+  treeRows,
+} from "./tree";
 
 const INITIAL_STATE: TreeState = { containers: new Map(), pages: new Map() };
 const MAX_INDENT = 20;
@@ -25,6 +35,15 @@ export function JsonTree({
 }) {
   const [state, setState] = useState(INITIAL_STATE);
   const [selected, setSelected] = useState(0);
+  const [sought, setSought] = useState<SoughtRow | null>(null);
+  const area = usePartial((wanted) => {
+    const found = seekRow(value, state, wanted);
+    if (typeof found === "number") return { type: "missing", total: found };
+    const { row } = found;
+    setState(found.state);
+    if (!isSought(row, sought) || row.at !== sought?.at || row.end !== sought.end) setSought(row);
+    return { type: "shown", marked: true };
+  });
   const box = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => treeRows(value, open, state), [value, open, state]);
   const current = Math.min(selected, rows.length - 1);
@@ -58,21 +77,29 @@ export function JsonTree({
   };
 
   return (
-    <ShowAll label={label} className={styles.box}>
-      <div ref={box} className={styles.tree} role="tree" aria-label={label} onKeyDown={onKeyDown}>
-        {rows.map((row, at) => (
-          <Row
-            key={at}
-            row={row}
-            isChosen={at === current}
-            onChoose={() => setSelected(at)}
-            onToggle={() => toggle(row)}
-          />
-        ))}
-      </div>
-    </ShowAll>
+    <div className={styles.whole} {...area}>
+      <ShowAll label={label} className={styles.box}>
+        <div ref={box} className={styles.tree} role="tree" aria-label={label} onKeyDown={onKeyDown}>
+          {rows.map((row, at) => (
+            <Row
+              key={at}
+              row={row}
+              isChosen={at === current}
+              sought={isSought(row, sought) ? sought : null}
+              onChoose={() => setSelected(at)}
+              onToggle={() => toggle(row)}
+            />
+          ))}
+        </div>
+      </ShowAll>
+    </div>
   );
 }
+
+type RowKey = Pick<TreeRow, "parent" | "name">;
+
+const isSought = (row: RowKey & { readonly kind?: TreeRow["kind"] }, sought: SoughtRow | null): boolean =>
+  sought !== null && row.kind !== "more" && row.parent === sought.parent && row.name === sought.name;
 
 function toggled(before: TreeState, row: TreeRow): TreeState {
   if (row.kind === "more" && row.parent)
@@ -96,11 +123,13 @@ function parentOf(rows: readonly TreeRow[], at: number): number {
 interface RowProps {
   readonly row: TreeRow;
   readonly isChosen: boolean;
+  /** A word in it that is sought. */
+  readonly sought: SoughtRow | null;
   readonly onChoose: () => void;
   readonly onToggle: () => void;
 }
 
-function Row({ row, isChosen, onChoose, onToggle }: RowProps) {
+function Row({ row, isChosen, sought, onChoose, onToggle }: RowProps) {
   const canOpen = row.kind === "container" && row.count > 0;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys
@@ -108,6 +137,7 @@ function Row({ row, isChosen, onChoose, onToggle }: RowProps) {
       role="treeitem"
       className={styles.row}
       style={{ paddingInlineStart: `${Math.min(row.depth, MAX_INDENT) * 0.9}rem` }}
+      data-sought={sought?.at}
       aria-level={row.depth + 1}
       aria-expanded={canOpen ? row.isOpen : undefined}
       aria-selected={isChosen}
@@ -128,7 +158,11 @@ function Row({ row, isChosen, onChoose, onToggle }: RowProps) {
       ) : (
         <>
           {row.name !== null && <span className={styles.name}>{visible(String(row.name))}:</span>}
-          {row.kind === "container" ? <Container row={row} /> : <Leaf value={row.value} />}
+          {row.kind === "container" ? (
+            <Container row={row} />
+          ) : (
+            <Leaf value={row.value} least={sought?.end} />
+          )}
           {/* biome-ignore lint/a11y/noStaticElementInteractions: clicking the button must not toggle the row */}
           {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
           <span className={styles.copy} onClick={(event) => event.stopPropagation()}>
@@ -169,8 +203,9 @@ const short = (value: unknown): string => {
   return typeof value === "object" && value ? "{…}" : String(value);
 };
 
-function Leaf({ value }: { value: unknown }) {
-  const [limit, setLimit] = useState(MAX_STRING);
+function Leaf({ value, least = 0 }: { value: unknown; least?: number }) {
+  const [chosen, setLimit] = useState(MAX_STRING);
+  const limit = chosen + STRING_PAGE * Math.max(0, Math.ceil((least - chosen) / STRING_PAGE));
   if (typeof value !== "string") return <span className={styles.literal}>{String(value)}</span>;
   const rest = value.length - limit;
   return (

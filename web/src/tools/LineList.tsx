@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, useEffect, useState } from "react";
 import { plural } from "../ui/format";
-import { onReveal, PARTIAL, type Revealed, type Wanted } from "../ui/reveal";
+import { type FoundItem, findItem, usePartial } from "../ui/reveal";
 import { ShowAll } from "../ui/ShowAll";
 import type { Span } from "./ansi";
 import styles from "./LineList.module.css";
@@ -28,28 +28,19 @@ export function LineList(props: Props) {
   const isVirtual = lines.length > VIRTUAL_FROM;
   // State instead of a ref: effects of the children run before the ref is set.
   const [box, setBox] = useState<HTMLDivElement | null>(null);
-  const [sought, setSought] = useState<Found | null>(null);
-  const root = useRef<HTMLDivElement>(null);
-  const reveal = (wanted: Wanted): Revealed => {
-    const found = findIn(lines, wanted);
+  const [sought, setSought] = useState<FoundItem | null>(null);
+  const area = usePartial((wanted) => {
+    const found = findItem(lines.map(textOf), wanted);
     if (typeof found === "number") {
       if (isComplete) return { type: "missing", total: found };
       props.onMore?.();
       return { type: "loading" };
     }
-    if (found.line !== sought?.line || found.at !== sought.at) setSought(found);
-    return { type: "shown", virtual: isVirtual };
-  };
-  const latest = useRef(reveal);
-  latest.current = reveal;
-  useEffect(() => {
-    if (!root.current) return;
-    return onReveal(root.current, (wanted) => {
-      wanted.result = latest.current(wanted);
-    });
-  }, []);
+    if (found.item !== sought?.item || found.at !== sought.at) setSought(found);
+    return { type: "shown", marked: isVirtual };
+  });
   return (
-    <div ref={root} className={styles.lines} {...{ [PARTIAL]: "" }}>
+    <div className={styles.lines} {...area}>
       <ShowAll
         label={label}
         what={isComplete ? plural(lines.length, "line") : undefined}
@@ -66,32 +57,12 @@ export function LineList(props: Props) {
   );
 }
 
-/** An occurrence: the index of its line, and its number in the line. */
-interface Found {
-  readonly line: number;
-  readonly at: number;
-}
-
-/** The occurrence with a number; if there are fewer, how many there are. */
-function findIn(lines: readonly TextLine[], { pattern, number }: Wanted): Found | number {
-  let count = 0;
-  for (const [line, { spans }] of lines.entries()) {
-    const inLine = [
-      ...spans
-        .map(({ text }) => text)
-        .join("")
-        .matchAll(pattern),
-    ].length;
-    if (number < count + inLine) return { line, at: number - count };
-    count += inLine;
-  }
-  return count;
-}
+const textOf = ({ spans }: TextLine): string => spans.map(({ text }) => text).join("");
 
 interface VirtualProps extends Props {
   readonly box: HTMLDivElement | null;
   /** The occurrence that is scrolled to. */
-  readonly sought: Found | null;
+  readonly sought: FoundItem | null;
 }
 
 function VirtualLines({ lines, numbered, box, sought }: VirtualProps) {
@@ -102,7 +73,7 @@ function VirtualLines({ lines, numbered, box, sought }: VirtualProps) {
     overscan: 20,
   });
   useEffect(() => {
-    if (sought && box) rows.scrollToIndex(sought.line, { align: "center" });
+    if (sought && box) rows.scrollToIndex(sought.item, { align: "center" });
   }, [rows, box, sought]);
   return (
     <div className={styles.sizer} style={{ height: rows.getTotalSize() }}>
@@ -114,7 +85,7 @@ function VirtualLines({ lines, numbered, box, sought }: VirtualProps) {
               key={row.key}
               ref={rows.measureElement}
               data-index={row.index}
-              data-sought={row.index === sought?.line ? sought.at : undefined}
+              data-sought={row.index === sought?.item ? sought.at : undefined}
               className={styles.placed}
               style={{ transform: `translateY(${row.start}px)` }}
             >

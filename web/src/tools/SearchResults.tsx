@@ -1,10 +1,11 @@
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { useRenderContext } from "../context/renderContext";
-import type { FoundFile } from "../partita.gen";
+import type { FoundFile, Match } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { EditorLink } from "../ui/EditorLink";
 import { FilePath } from "../ui/FilePath";
 import { count, plural } from "../ui/format";
+import { useShownItems } from "../ui/reveal";
 import { ShowAll } from "../ui/ShowAll";
 import { visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
@@ -14,16 +15,15 @@ import { literals, markedPieces } from "./patternMatches";
 import styles from "./SearchResults.module.css";
 import { Section } from "./Section";
 
-const PAGE = 60;
-const NEXT_PAGE = 500;
-const MAX_MATCHES = 100;
+const FILE_PAGES = { first: 60, next: 500 };
+const MATCH_PAGES = { first: 100, next: 1000 };
 const MAX_LENGTH = 400;
 
 /** The results of a search, a glob or a directory listing. */
 export function SearchResults({ call }: BodyProps<"search">) {
   const { pattern = "", files = [], remarks = [], total } = call.view;
   const words = useMemo(() => literals(pattern), [pattern]);
-  const [limit, setLimit] = useState(PAGE);
+  const { limit, more, area } = useShownItems(files, textOfFile, FILE_PAGES);
   const { text, value } = call.content;
   // An output that the server could not parse, or that was too long, is displayed unchanged.
   const isPlain = !files.length && (value !== undefined || (text !== "" && !remarks.length && total !== 0));
@@ -37,13 +37,13 @@ export function SearchResults({ call }: BodyProps<"search">) {
       ))}
       {files.length > 0 && (
         <ShowAll className={styles.box} label="Search results" what={titleOf(files, total)}>
-          <ul className={styles.list}>
+          <ul className={styles.list} {...area}>
             {files.slice(0, limit).map((file, at) => (
               <File key={at} file={file} words={words} />
             ))}
           </ul>
           {files.length > limit && (
-            <Button small onClick={() => setLimit(limit + NEXT_PAGE)}>
+            <Button small onClick={more}>
               Show {count(files.length - limit)} more
             </Button>
           )}
@@ -53,6 +53,10 @@ export function SearchResults({ call }: BodyProps<"search">) {
     </Section>
   );
 }
+
+const textOfMatch = ({ text }: Match): string => text;
+const textOfFile = ({ path, matches = [] }: FoundFile): string =>
+  [path, ...matches.map(textOfMatch)].join("\n");
 
 function titleOf(files: readonly FoundFile[], total: number | undefined): string {
   if (!files.length) return total === 0 ? "No results" : "";
@@ -65,7 +69,8 @@ function titleOf(files: readonly FoundFile[], total: number | undefined): string
 function File({ file, words }: { file: FoundFile; words: readonly string[] }) {
   const { folder } = useRenderContext();
   const { path, count: total, matches = [] } = file;
-  const shown = matches.slice(0, MAX_MATCHES);
+  const { limit, more, area } = useShownItems(matches, textOfMatch, MATCH_PAGES);
+  const shown = matches.slice(0, limit);
   return (
     <li>
       <EditorLink
@@ -78,7 +83,7 @@ function File({ file, words }: { file: FoundFile; words: readonly string[] }) {
       </EditorLink>
       {total !== undefined && <span className={styles.count}> {plural(total, "match", "matches")}</span>}
       {shown.length > 0 && (
-        <ol className={styles.hits}>
+        <ol className={styles.hits} {...area}>
           {shown.map(({ line, text, context }, at) => (
             <li key={at} className={context ? styles.context : styles.hit}>
               <span className={styles.number}>
@@ -97,8 +102,10 @@ function File({ file, words }: { file: FoundFile; words: readonly string[] }) {
           ))}
         </ol>
       )}
-      {matches.length > MAX_MATCHES && (
-        <p className={styles.count}>{plural(matches.length - MAX_MATCHES, "more line")}</p>
+      {matches.length > limit && (
+        <Button small kind="quiet" onClick={more}>
+          Show {plural(matches.length - limit, "more line")}
+        </Button>
       )}
     </li>
   );

@@ -7,6 +7,7 @@ import { CopyButton } from "../ui/CopyButton";
 import { EditorLink } from "../ui/EditorLink";
 import { useFold } from "../ui/Fold";
 import { type Preferences, usePreference } from "../ui/preferences";
+import { revealLater, usePartial } from "../ui/reveal";
 import { visible } from "../ui/sanitize";
 import { PREPARE_BODIES, useBodies } from "./bodyLoader";
 import { CardHead, pathOf } from "./CardHead";
@@ -36,6 +37,7 @@ export const ToolCard = memo(function ToolCard({ call: stored, place }: Props) {
   const call = useMemo(() => view && { part, view, content }, [part, view, content]);
   const outputs = useMemo(() => ({ firstPieces, error, retry }), [firstPieces, error, retry]);
   const bodies = useBodies(isOpen);
+  const isLoaded = content.large.every(({ url }) => firstPieces.has(url));
   const id = useId();
   const shown =
     view?.failure && state.tone === "ok" ? { ...state, tone: "bad" as const, label: view.failure } : state;
@@ -43,6 +45,15 @@ export const ToolCard = memo(function ToolCard({ call: stored, place }: Props) {
   const title = view?.title ?? stored.name;
   const subject = view?.subject ?? "";
   const Body = view && bodies?.bodyOf(view);
+  const isReady = isOpen && Body !== undefined && isLoaded;
+  const area = usePartial(
+    isReady || error
+      ? null
+      : () => {
+          setOpen(true);
+          return revealLater();
+        },
+  );
   return (
     // biome-ignore lint/a11y/useSemanticElements: a field set is for fields
     <div
@@ -53,6 +64,7 @@ export const ToolCard = memo(function ToolCard({ call: stored, place }: Props) {
       data-tool-kind={view?.kind ?? ""}
       data-tone={shown.tone}
       {...PREPARE_BODIES}
+      {...area}
     >
       <div className={styles.top}>
         <button

@@ -1,7 +1,7 @@
-import { useState } from "react";
 import type { Link } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { count, plural } from "../ui/format";
+import { useShownItems } from "../ui/reveal";
 import { EXTERNAL_LINK, safeHref, visible } from "../ui/sanitize";
 import type { BodyProps } from "./bodies";
 import { hasOutput, OtherOutput, TextOutput } from "./Output";
@@ -9,7 +9,7 @@ import { Section } from "./Section";
 import { withoutLinks } from "./tags";
 import styles from "./Web.module.css";
 
-const PAGE = 20;
+const PAGES = { first: 20, next: 100 };
 
 /** A web page that was fetched. */
 export function Fetch({ call }: BodyProps<"fetch">) {
@@ -26,12 +26,12 @@ export function Fetch({ call }: BodyProps<"fetch">) {
 /** A web search with its results. */
 export function WebSearch({ call }: BodyProps<"web-search">) {
   const { links = [] } = call.view;
-  const [limit, setLimit] = useState(PAGE);
+  const { limit, more, area } = useShownItems(links, textOf, PAGES);
   return (
     <>
       {links.length > 0 && (
         <Section title={plural(links.length, "result")}>
-          <ol className={styles.links}>
+          <ol className={styles.links} {...area}>
             {links.slice(0, limit).map((link, at) => (
               <li key={at}>
                 <SearchResult link={link} />
@@ -40,7 +40,7 @@ export function WebSearch({ call }: BodyProps<"web-search">) {
           </ol>
           {links.length > limit && (
             <p>
-              <Button small onClick={() => setLimit(limit + 100)}>
+              <Button small onClick={more}>
                 Show {count(links.length - limit)} more
               </Button>
             </p>
@@ -57,6 +57,8 @@ export function WebSearch({ call }: BodyProps<"web-search">) {
     </>
   );
 }
+
+const textOf = ({ title = "", url, text = "" }: Link): string => `${title || url}\n${text}`;
 
 function Address({ url }: { url: string }) {
   const safe = safeHref(url);

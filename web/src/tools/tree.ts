@@ -69,3 +69,81 @@ function members(container: Container, depth: number, pages: number, count: numb
   if (shown < count) found.push({ depth, name: null, value: null, parent: container, more: count - shown });
   return found;
 }
+
+/** A word in a tree: the row that contains it, its number in the row, and where it ends in the value. */
+export interface SoughtRow {
+  readonly parent: Container | null;
+  readonly name: string | number | null;
+  readonly at: number;
+  readonly end: number;
+}
+
+/** A container above a row, and the index in it. A linked list: values can be deep. */
+interface Above {
+  readonly container: Container;
+  readonly index: number;
+  readonly next: Above | null;
+}
+
+interface Member extends Pick<TreeRow, "name" | "value" | "parent"> {
+  readonly above: Above | null;
+}
+
+/** The row with an occurrence and the state in which it is visible; if there are fewer, how many there are. */
+export function seekRow(
+  value: unknown,
+  state: TreeState,
+  { pattern, number }: { readonly pattern: RegExp; readonly number: number },
+): { readonly row: SoughtRow; readonly state: TreeState } | number {
+  let count = 0;
+  for (const { name, value: one, parent, above } of membersOf(value)) {
+    const label = name === null ? "" : `${name}:`;
+    const found = [...`${label}${isContainer(one) ? "" : String(one)}`.matchAll(pattern)];
+    const match = found[number - count];
+    if (match) {
+      const end = match.index + match[0].length - label.length;
+      return { row: { parent, name, at: number - count, end }, state: opened(state, above) };
+    }
+    count += found.length;
+  }
+  return count;
+}
+
+/** All rows in the order in which they are displayed. */
+function* membersOf(value: unknown): Generator<Member> {
+  const pending: Member[] = [{ name: null, value, parent: null, above: null }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { value: container, above } = next;
+    const isRoot = next.parent === null;
+    if (!isContainer(container)) {
+      yield next;
+      continue;
+    }
+    if (!isRoot) yield next;
+    const entries: [string | number, unknown][] = Array.isArray(container)
+      ? container.map((one, index) => [index, one])
+      : Object.entries(container);
+    const inside = entries.map(([name, one], index) => ({
+      name,
+      value: one,
+      parent: container,
+      above: { container, index, next: above },
+    }));
+    pending.push(...inside.reverse());
+  }
+}
+
+/** The state with some containers expanded up to an index in each. The same object if they are already. */
+function opened(state: TreeState, above: Above | null): TreeState {
+  const containers = new Map(state.containers);
+  const pages = new Map(state.pages);
+  let isChanged = false;
+  for (let at = above; at; at = at.next) {
+    const { container, index } = at;
+    const needed = Math.floor(index / PAGE) + 1;
+    if (containers.get(container) !== true || (pages.get(container) ?? 1) < needed) isChanged = true;
+    containers.set(container, true);
+    pages.set(container, Math.max(pages.get(container) ?? 1, needed));
+  }
+  return isChanged ? { containers, pages } : state;
+}

@@ -1,6 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import { createContext, type ReactNode, useContext, useState } from "react";
 import styles from "./Fold.module.css";
+import { revealText, usePartial } from "./reveal";
 
 interface Props {
   readonly head: ReactNode;
@@ -8,6 +9,8 @@ interface Props {
   readonly open?: boolean;
   /** Whether it contains what is shown next, such as the target of a link: then it opens. */
   readonly holds?: boolean;
+  /** The text inside: it opens when a word in it is sought. */
+  readonly text?: string;
   /** Buttons at the end of the head; clicking them does not toggle the fold. */
   readonly aside?: ReactNode;
   readonly className?: string;
@@ -37,10 +40,13 @@ export function useFold<T>(initial: T, holds = false): [boolean | T, (isOpen: bo
 }
 
 /** A head that expands and collapses its children. Collapsed children are not rendered. */
-export function Fold({ head, children, open = false, holds, aside, className }: Props) {
+export function Fold({ head, children, open = false, holds, text, aside, className }: Props) {
   const [isOpen, setOpen] = useFold(open, holds);
+  const area = usePartial(
+    text && !isOpen ? (wanted) => revealText(text, 0, wanted, () => setOpen(true)) : null,
+  );
   return (
-    <div className={[styles.fold, className].filter(Boolean).join(" ")}>
+    <div className={[styles.fold, className].filter(Boolean).join(" ")} {...area}>
       <div className={styles.line}>
         <button type="button" className={styles.head} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <ChevronRight size={14} className={styles.sign} aria-hidden />

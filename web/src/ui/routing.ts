@@ -2,7 +2,7 @@
  * Routes are in the fragment of the URL, so that the page works under any path.
  *
  *     #/                         Home, and on a wide screen the list of threads
- *     #/sessions?…               the list of threads, with filters
+ *     #/sessions?q=WORDS&…       the list of threads, searched, with filters
  *     #/t/THREAD?m=MESSAGE&p=PATH   a thread, at a message, at a part of it
  *     #/t/THREAD?m=MESSAGE&q=WORDS  the same with the find bar, which marks these words
  *     #/t/THREAD?view=files&f=PATH  the changed files of a thread, at one of them
@@ -17,6 +17,9 @@ export interface Place {
   readonly path: readonly string[];
   readonly query: URLSearchParams;
 }
+
+/** The parameter with the words of a search. */
+export const TEXT = "q";
 
 export type Params = Readonly<Record<string, string | number | null | undefined>>;
 
@@ -69,7 +72,7 @@ export const toThread = (
   message?: string | null,
   part?: string | null,
   query?: string | null,
-): string => href(["t", id], { m: message, p: part, q: query });
+): string => href(["t", id], { m: message, p: part, [TEXT]: query });
 /** The changed files of a thread, at one of them. */
 export const toFiles = (id: string, path?: string | null): string =>
   href(["t", id], { view: "files", f: path });

@@ -17,6 +17,7 @@ class EndAnchor {
   private scrolledAt = 0;
   private isPointerDown = false;
   private list: List | null = null;
+  private element: HTMLElement | null = null;
 
   constructor(
     private isAttached: boolean,
@@ -42,6 +43,14 @@ class EndAnchor {
     this.list?.cancelScroll();
   };
 
+  /** Something else scrolls the list now: it is released, and gives up scrolls and corrections that have not ended. */
+  readonly hold = (): void => {
+    this.release();
+    if (!this.list || !this.element) return;
+    this.list.scrollToOffset(this.element.scrollTop); // gives up corrections that wait until there is more to scroll
+    this.list.cancelScroll();
+  };
+
   private attach(isAttached: boolean): void {
     this.isAttached = isAttached;
     if (this.list) this.list.options.scrollEndThreshold = this.threshold; // at once, not at the next render
@@ -50,6 +59,7 @@ class EndAnchor {
   /** Starts to follow the end. Returns a function that stops it. */
   observe(element: HTMLElement, inside: HTMLElement, list: List): () => void {
     this.list = list;
+    this.element = element;
     let last = { top: element.scrollTop, height: element.scrollHeight };
     let frame = 0;
     const follow = () => {
@@ -86,9 +96,7 @@ class EndAnchor {
     // What the user expands or collapses stays where it is, also if there is too little below it to fill the window.
     const onClick = ({ target }: Event) => {
       if (!isToggle(target)) return;
-      this.yieldToUser();
-      list.scrollToOffset(element.scrollTop); // also gives up corrections that wait until there is more to scroll
-      list.cancelScroll();
+      this.hold();
       inside.style.minHeight = `${element.scrollTop + element.clientHeight}px`;
     };
     element.addEventListener("click", onClick, { ...options, capture: true });

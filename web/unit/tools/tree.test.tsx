@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { JsonTree } from "../../src/tools/JsonTree";
-import { PAGE, treeRows } from "../../src/tools/tree";
+import { PAGE, seekRow, treeRows } from "../../src/tools/tree";
 
 afterEach(cleanup);
 const CLOSED = { containers: new Map(), pages: new Map() };
@@ -12,6 +12,36 @@ function deep(levels: number): unknown {
   for (let level = 0; level < levels; level++) value = { in: value };
   return value;
 }
+
+describe("a word in a value", () => {
+  const value = { note: "a lamp", lamp: [{ at: Array.from({ length: 150 }, (_, n) => `lamp ${n}`) }] };
+  const pattern = /lamp/g;
+
+  it("is found in the order of the rows, and becomes visible", () => {
+    for (const [number, name, at] of [
+      [0, "note", 0],
+      [1, "lamp", 0],
+      [2, 0, 0],
+      [151, 149, 0],
+    ] as const) {
+      const found = seekRow(value, CLOSED, { pattern, number });
+      if (typeof found === "number") throw new Error(`only ${found}`);
+      expect(found.row).toMatchObject({ name, at });
+      const rows = treeRows(value, 1, found.state);
+      expect(rows.some((row) => row.parent === found.row.parent && row.name === name)).toBe(true);
+      expect(seekRow(value, found.state, { pattern, number })).toMatchObject({ state: found.state });
+    }
+    expect(seekRow(value, CLOSED, { pattern, number: 152 })).toBe(152);
+  });
+
+  it("is found 5,000 levels deep, and at its end in a long text", () => {
+    const found = seekRow(deep(5000), CLOSED, { pattern: /bottom/g, number: 0 });
+    expect(found).toMatchObject({ row: { name: "in", at: 0, end: 6 } });
+    expect(seekRow("gull ".repeat(1000), CLOSED, { pattern: /gull/g, number: 999 })).toMatchObject({
+      row: { name: null, at: 999, end: 4999 },
+    });
+  });
+});
 
 describe("the rows of a value", () => {
   it("contain the requested number of levels", () => {
