@@ -1,5 +1,6 @@
 import { PanelLeftClose, Search, X } from "lucide-react";
 import { type KeyboardEvent, useCallback, useMemo, useRef } from "react";
+import { flushSync } from "react-dom";
 import { Button, IconButton } from "../ui/Button";
 import { useCommands } from "../ui/commands";
 import { count, plural } from "../ui/format";
@@ -45,7 +46,7 @@ export function Threads({ current }: { current?: string }) {
       what: "Search sessions",
       group: "Sessions",
       run: () => {
-        sidebar.show();
+        flushSync(sidebar.show); // what is typed next belongs in the field
         focusSearch();
       },
     },
