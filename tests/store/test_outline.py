@@ -168,4 +168,4 @@ async def test_the_outline_of_another_owner_is_not_found(store: Store) -> None:
 
 async def test_a_thread_without_messages(store: Store) -> None:
     await store.threads.create("empty")
-    assert await store.threads.outline("empty") == Outline([], {}, [], running=False)
+    assert await store.threads.outline("empty") == Outline([], {}, [], running=False, total=0)

@@ -81,6 +81,11 @@ async def test_the_roots_of_a_thread_are_alternatives(client: httpx.AsyncClient,
     found = await outline(client)
     assert [row[0] for row in found["items"]] == ["m2"]
     assert found["siblings"] == {"m2": ["m1", "m2"]}
+    await store.messages.save([assistant_message("x1"), assistant_message("x2")], thread_id="t1")
+    await store.threads.change("t1", metadata={"sessionId": "s1"})
+    found = await outline(client, "messages=2")
+    assert [row[0] for row in found["items"]] == ["m2", "x1"]
+    assert found["siblings"] == {"m2": ["m1", "m2"]}
 
 
 @each_row(
@@ -111,6 +116,38 @@ async def test_the_messages_that_are_displayed_first(
         asked = "&".join(f"ids={one}" for one in ids or ())
         url = f"/api/threads/t1/messages?blobs=reference&timings=true&views=true&{asked}"
         assert page == (await client.get(url)).json()
+
+
+@each_row(
+    ("metadata", "query", "ids"),
+    [
+        (None, "messages=1", ["w1"]),
+        (None, "messages=2", ["a2", "w1"]),
+        (None, "messages=2&internal=true", ["i1", "w1"]),
+        (None, "messages=1&around=a2", ["m1", "a2", "w1"]),
+        (None, "messages=1&branch=a1", ["m1", "a1"]),
+        ({"sessionId": "s1"}, "messages=2", ["m1", "a2"]),
+    ],
+)
+async def test_the_first_messages_come_with_their_rows(
+    client: httpx.AsyncClient, store: Store, metadata: dict[str, Any] | None, query: str, ids: list[str]
+) -> None:
+    await store.threads.change("t1", metadata=metadata)
+    whole = await outline(client, query.partition("&")[2])
+    found = await outline(client, query)
+    rows = {row[0]: row for row in whole["items"]}
+    assert found["items"] == [rows[name] for name in ids]
+    assert found["complete"] == (len(ids) == len(rows))
+    assert found["siblings"] == {name: of for name, of in whole["siblings"].items() if name in ids}
+    for field in ("total", "models", "usage", "running", "opensAtEnd"):
+        assert found[field] == whole[field]
+
+
+async def test_the_whole_thread_is_complete(client: httpx.AsyncClient) -> None:
+    for query in ("", "messages=3", "messages=9"):
+        found = await outline(client, query)
+        assert found["complete"]
+        assert len(found["items"]) == 3
 
 
 async def test_large_messages_are_fewer(client: httpx.AsyncClient, store: Store) -> None:

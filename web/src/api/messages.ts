@@ -58,6 +58,8 @@ export interface Outline {
   readonly running: boolean;
   /** The newest messages are of interest first: the thread can be continued, or is running. */
   readonly opensAtEnd: boolean;
+  /** Whether there are rows for all messages of the branch, not only for those that are displayed first. */
+  readonly complete: boolean;
 }
 
 /** The members of a row, in the order of the response. */
@@ -147,6 +149,8 @@ export interface MessagePage extends Listing<Message> {
 
 /** Messages per request. */
 export const PAGE = 25;
+/** Messages that are requested when a conversation opens. */
+export const FIRST = 2 * PAGE;
 
 /** The URL of messages of any branch. Large values are returned as `blob:` URLs. */
 function messagesUrl(threadId: string, ids: readonly string[]): string {
@@ -166,11 +170,11 @@ export async function classifyCalls(
   return (await sendJson<{ views: ToolView[] }>("POST", "api/tool-views", { threadId, calls })).views;
 }
 
-/** What is requested when a conversation opens: the outline with the messages around one, or where it opens. */
+/** What is requested when a conversation opens: messages around one with the outline, or those displayed first. */
 export const opening = (message: string | null): OutlineOptions => ({
   branch: null,
   internal: false,
-  messages: 2 * PAGE,
+  messages: FIRST,
   around: message,
 });
 

@@ -33,7 +33,7 @@ import { HeaderActions } from "./HeaderActions";
 import { ListBar } from "./ListBar";
 import { type ListControl, MessageList } from "./MessageList";
 import { MessageMap } from "./MessageMap";
-import { isQuestion, rowsOf } from "./rows";
+import { isLong, type Row, rowsOf } from "./rows";
 import { SessionOutline } from "./SessionOutline";
 import { Toolbar } from "./Toolbar";
 import { useActions } from "./useActions";
@@ -61,6 +61,8 @@ const EditMessage = lazyComponent(() => import("./EditMessage").then((it) => it.
 const Usage = lazyComponent(() => import("./Usage").then((it) => it.Usage));
 const RawPanel = lazyComponent(() => import("./RawPanel").then((it) => it.RawPanel));
 const ShareDialog = lazyComponent(() => import("../share/ShareDialog").then((it) => it.ShareDialog));
+
+const NO_ROWS: readonly Row[] = [];
 
 interface Props {
   readonly threadId: string;
@@ -101,9 +103,10 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
     queryFn: () => getThread(threadId),
   });
   const { outline, error, isStale, reload } = useOutline(threadId, { branch, internal, message, cache });
-  const pane = useOutlinePane(outline && (() => outline.rows.filter(isQuestion).length));
-  const overview = useOverview(threadId, branch, outline, cache);
-  const turns = useTurns(outline, overview);
+  const whole = outline?.complete ? outline : undefined;
+  const pane = useOutlinePane(outline && (() => isLong(outline)));
+  const overview = useOverview(threadId, branch, whole, cache);
+  const turns = useTurns(whole, overview);
   const { summary, isLoading } = useSummary(threadId, thread);
   const { agent, last, choose, refresh: refetchAgents } = useThreadAgent(threadId, thread);
   const refresh = useCallback(async () => {
@@ -118,8 +121,9 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
   const liveIds = live.messages.map(({ id, role }) => `${role} ${id}`).join("\n");
   // biome-ignore lint/correctness/useExhaustiveDependencies: a delta does not change the rows
   const rows = useMemo(() => rowsOf(outline, live.messages, live.after), [outline, liveIds, live.after]);
+  const allRows = whole ? rows : NO_ROWS;
   const liveById = useMemo(() => new Map(live.messages.map((one) => [one.id, one])), [live.messages]);
-  useBranchOf(message, rows, outline !== undefined && !isStale, branch, setBranch);
+  useBranchOf(message, rows, whole !== undefined && !isStale, branch, setBranch);
 
   const showRaw = useCallback((id: string) => setRaw(id), []);
   const canWrite = thread !== undefined && !isImported(thread);
@@ -153,7 +157,7 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
   };
   const find = useFind({
     threadId,
-    rows,
+    rows: allRows,
     route: useMemo(
       () => ({ query, place: message === null ? null : { messageId: message, part } }),
       [query, message, part],
@@ -239,7 +243,9 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
           )}
           <div className={styles.column} data-hidden={isFiles}>
             <div ref={frame} className={styles.messages}>
-              {outline && thread ? (
+              {error && !whole ? (
+                <Failure error={error} retry={() => void refresh()} />
+              ) : outline && thread ? (
                 rows.length ? (
                   <MessageList
                     rows={rows}
@@ -280,8 +286,6 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
                 ) : (
                   <Empty title="No messages yet" />
                 )
-              ) : error ? (
-                <Failure error={error} retry={() => void refresh()} />
               ) : (
                 <Loading />
               )}

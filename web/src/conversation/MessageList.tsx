@@ -164,16 +164,31 @@ export function MessageList(props: Props) {
     const stop = by > 0 ? entries.slice(next).find(isStop) : entries.slice(0, next + 1).findLast(isStop);
     choose(stop && messageOf(stop));
   };
-  useImperativeHandle(props.control, () => ({
-    show: (messageId, part, highlight = true) => scrollTarget.show(messageId, part ?? null, highlight),
-    hold: end.hold,
-    step: stepBy,
-    toStart: () => choose(entries[0] && messageOf(entries[0])),
-    toEnd: () => {
+  const ends = {
+    start: () => choose(entries[0] && messageOf(entries[0])),
+    end: () => {
       const last = entries.at(-1);
       if (last) onSelect(messageOf(last));
       list.scrollToEnd();
     },
+  };
+  const latestEnds = useRef(ends);
+  latestEnds.current = ends;
+  const dueEnd = useRef<keyof typeof ends>(null);
+  const toEnd = (end: keyof typeof ends) => {
+    dueEnd.current = outline.complete ? null : end; // the first or last message may not be known yet
+    ends[end]();
+  };
+  useEffect(() => {
+    if (outline.complete && dueEnd.current) latestEnds.current[dueEnd.current]();
+    if (outline.complete) dueEnd.current = null;
+  }, [outline.complete]);
+  useImperativeHandle(props.control, () => ({
+    show: (messageId, part, highlight = true) => scrollTarget.show(messageId, part ?? null, highlight),
+    hold: end.hold,
+    step: stepBy,
+    toStart: () => toEnd("start"),
+    toEnd: () => toEnd("end"),
     top: () => {
       const top = entries[topIndex(list)];
       return top ? messageOf(top) : null;

@@ -1,6 +1,7 @@
 /** The rows of a conversation: the stored messages, and the live messages that replace or follow them. */
-import type { Outline, OutlineRow } from "../api/messages";
+import { FIRST, type Outline, type OutlineRow } from "../api/messages";
 import { type LiveState, storedBefore } from "../chat/live";
+import { MANY_QUESTIONS } from "../outline/useOutlinePane";
 import type { Message } from "../partita.gen";
 
 export interface Row {
@@ -38,3 +39,7 @@ export function rowsOf(
 /** Whether a row is a prompt of the user: the start of a turn. */
 export const isQuestion = ({ role, type, internal }: Pick<Row, "role" | "type" | "internal">): boolean =>
   role === "user" && type !== "event" && !internal;
+
+/** Whether an outline helps to read a session. Known before all of its rows. */
+export const isLong = ({ total, rows }: Outline): boolean =>
+  total > FIRST || rows.filter(isQuestion).length >= MANY_QUESTIONS;

@@ -7,6 +7,7 @@ import type { MessageCache } from "./cache";
 const RUNNING_RELOAD = 30_000;
 
 interface OutlineState {
+  /** At first, that of a long thread has only the messages that are displayed first. */
   readonly outline: Outline | undefined;
   readonly error: unknown;
   /** The outline is that of the previous branch; the new one is loading. */
@@ -25,11 +26,14 @@ interface Options {
 export function useOutline(threadId: string, { branch, internal, message, cache }: Options): OutlineState {
   const query = useQuery({
     queryKey: ["outline", threadId, branch, internal],
-    queryFn: async ({ signal }) => {
-      const options = cache.isEmpty ? opening(message) : {};
-      const { outline, page } = await getOutline(threadId, { ...options, branch, internal }, signal);
-      if (page) cache.add(outline.rows, page);
-      return outline;
+    queryFn: async ({ client, queryKey, signal }) => {
+      if (cache.isEmpty) {
+        const first = await getOutline(threadId, { ...opening(message), branch, internal }, signal);
+        if (first.page) cache.add(first.outline.rows, first.page);
+        if (first.outline.complete) return first.outline;
+        client.setQueryData(queryKey, first.outline);
+      }
+      return (await getOutline(threadId, { branch, internal }, signal)).outline;
     },
     placeholderData: keepPreviousData,
     staleTime: 0,

@@ -10,7 +10,8 @@ export const TAIL_LENGTH = 50;
 export function useTail(cache: MessageCache, outline: Outline | undefined): readonly Message[] {
   useSyncExternalStore(cache.subscribe, cache.version);
   const previous = useRef<readonly Message[]>([]);
-  const tail = outline?.rows.slice(-TAIL_LENGTH).flatMap(({ id }) => cache.get(id) ?? []) ?? [];
+  const rows = outline?.complete || outline?.opensAtEnd ? outline.rows : []; // else its rows are the first ones
+  const tail = rows.slice(-TAIL_LENGTH).flatMap(({ id }) => cache.get(id) ?? []);
   const isSame =
     tail.length === previous.current.length &&
     tail.every((message, index) => message === previous.current[index]);

@@ -4,8 +4,8 @@ import { useCommands } from "../ui/commands";
 import { usePreference } from "../ui/preferences";
 
 const WIDE = typeof window === "undefined" ? null : window.matchMedia("(min-width: 1200px)");
-/** From so many questions on it is open at first. */
-const MANY = 3;
+/** A session with so many questions is long. */
+export const MANY_QUESTIONS = 3;
 
 export interface OutlinePane {
   readonly isOpen: boolean;
@@ -15,14 +15,14 @@ export interface OutlinePane {
   readonly close: () => void;
 }
 
-/** `questions` counts the questions of the session; undefined while they are loading. */
-export function useOutlinePane(questions: (() => number) | undefined): OutlinePane {
+/** In a long session it is open at first. `long` is undefined while the session is loading. */
+export function useOutlinePane(long: (() => boolean) | undefined): OutlinePane {
   const isDocked = useSyncExternalStore(subscribe, () => WIDE?.matches ?? false);
   const [chosen, choose] = usePreference("outline");
   const [isOver, setOver] = useState(false);
   // Decided once: it must not appear while the user reads or writes.
   const [isLong, setLong] = useState<boolean | null>(null);
-  if (isLong === null && questions) setLong(questions() >= MANY);
+  if (isLong === null && long) setLong(long());
   const isOpen = isDocked ? chosen === "open" || (chosen === "auto" && isLong === true) : isOver;
   const set = useCallback(
     (open: boolean) => (isDocked ? choose(open ? "open" : "closed") : setOver(open)),

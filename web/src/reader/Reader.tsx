@@ -1,6 +1,6 @@
 import { ArrowLeft, ChevronsDownUp, ChevronsUpDown, Copy, ListTree, Moon, Sun } from "lucide-react";
 import { startTransition, useLayoutEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { useOutlinePane } from "../outline/useOutlinePane";
+import { MANY_QUESTIONS, useOutlinePane } from "../outline/useOutlinePane";
 import { conversationAsMarkdown } from "../parts/toMarkdown";
 import { Boundary } from "../ui/Boundary";
 import { Button, IconButton } from "../ui/Button";
@@ -25,7 +25,9 @@ export function Reader({ index }: { index: readonly IndexEntry[] | null }) {
   const entry = index?.find((one) => one.element === element);
   const isIndex = index !== null && !entry;
   const shared = useMemo(() => (isIndex ? null : readThread(entry?.element)), [isIndex, entry]);
-  const pane = useOutlinePane(shared ? () => shared.overview?.turns.length ?? 0 : undefined);
+  const pane = useOutlinePane(
+    shared ? () => (shared.overview?.turns.length ?? 0) >= MANY_QUESTIONS : undefined,
+  );
   useLayoutEffect(() => {
     document.documentElement.dataset.theme = isDark ? "dark" : "light";
   }, [isDark]);

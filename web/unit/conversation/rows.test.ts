@@ -24,6 +24,7 @@ const outline = (...ids: readonly string[]): Outline => ({
   total: ids.length,
   running: false,
   opensAtEnd: true,
+  complete: true,
 });
 
 const live = (...ids: readonly string[]) => ids.map((id) => ({ id, role: "assistant" as const }));

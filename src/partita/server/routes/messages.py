@@ -362,6 +362,8 @@ class ThreadOutline(msgspec.Struct, rename="camel"):
     """The usage of all responses of the thread."""
     page: MessagePage | None
     """The messages to display first, with their timings and views, if `messages` is above 0."""
+    complete: bool
+    """Whether `items` has all messages of the branch."""
 
 
 @get("/api/threads/{thread_id}/outline", tags=TAGS, summary="Get the outline of a thread")
@@ -375,7 +377,10 @@ async def get_outline(
     messages: Annotated[
         int,
         Query(
-            ge=0, le=MAX_IDS, description="How many messages to include in `page`, fewer if they are large."
+            ge=0,
+            le=MAX_IDS,
+            description="How many messages to include in `page`, fewer if they are large. "
+            "Where the active branch opens, `items` then has only so many, too.",
         ),
     ] = 0,
     around: Annotated[
@@ -385,7 +390,10 @@ async def get_outline(
         ),
     ] = None,
 ) -> ThreadOutline:
-    """A short row for each message of a branch: enough to display a long list and load what is visible."""
+    """A short row for each message of a branch: enough to display a long list and load what is visible.
+
+    To open a long thread fast, request it with `messages` first, and without if it is not `complete`.
+    """
     options = {"through": branch, "internal": internal, "count": messages, "around": around}
     found = await caller.store.read(open_thread, thread_id, **options)
     rows = found.outline.rows
@@ -399,10 +407,11 @@ async def get_outline(
     return ThreadOutline(
         items=rows,
         siblings=found.outline.siblings,
-        total=sum(not row.internal for row in rows),
+        total=found.outline.total,
         running=found.outline.running,
         opens_at_end=found.at_end,
         models=found.outline.models,
         usage=found.usage,
         page=page,
+        complete=found.complete,
     )

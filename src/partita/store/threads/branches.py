@@ -1,7 +1,7 @@
 """Branches: the path from the first message to the active leaf, and the outline of a branch."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -137,6 +137,18 @@ class Outline(NamedTuple):
     models: Sequence[str]
     running: bool
     """Whether an agent is at work in the thread."""
+    total: int
+    """How many messages of the branch are not internal, also if only some were read."""
+
+
+class Bounds(NamedTuple):
+    """The first and last number (`seq`) of the messages to read."""
+
+    low: int
+    high: int
+
+
+EVERYTHING: Final = Bounds(0, 2**63 - 1)
 
 
 _STORED: Final = OutlineRow.__struct_fields__[: OutlineRow.__struct_fields__.index("reasoning")]
@@ -144,12 +156,13 @@ _STORED: Final = OutlineRow.__struct_fields__[: OutlineRow.__struct_fields__.ind
 
 
 def _messages_of_thread(size: ColumnElement[int], version: ColumnElement[int]) -> Statement:
-    """All messages of a thread: the columns of an outline row, then where each one belongs, and its parts."""
+    """Messages of a thread: the columns of an outline row, then where each one belongs, and its parts."""
     computed = {"size": size, "version": version}
     shown = (computed[name].label(name) if name in computed else messages.c[name] for name in _STORED)
     return Statement(
         select(*shown, messages.c.parent_id, messages.c.active, messages.c.key, messages.c.parts_summary)
         .where(messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread"))
+        .where(messages.c.seq >= bindparam("low"), messages.c.seq <= bindparam("high"))
         .order_by(messages.c.seq)
     )
 
@@ -169,7 +182,7 @@ _MESSAGES = {
 _ENDS: Final = """
 SELECT p.message AS key, max(p.ended_at) AS ended_at
 FROM messages m JOIN parts p ON p.owner = m.owner AND p.message = m.key
-WHERE m.owner = ? AND m.thread_id = ? AND m.has_tool_calls
+WHERE m.owner = ? AND m.thread_id = ? AND m.seq >= ? AND m.seq <= ? AND m.has_tool_calls
     AND p.ended_at IS NOT NULL AND p.path NOT LIKE '%.%'
 GROUP BY p.message
 """
@@ -180,13 +193,24 @@ FROM consumptions WHERE owner = ? AND thread_id = ? AND message_id IS NOT NULL G
 
 
 def outline(
-    tx: Transaction, thread_id: str, *, through: str | None = None, internal: bool = False
+    tx: Transaction,
+    thread_id: str,
+    *,
+    through: str | None = None,
+    internal: bool = False,
+    bounds: Bounds = EVERYTHING,
 ) -> Outline:
-    """The outline of the active branch, or of the branch through a message, down to its latest message."""
+    """The outline of the active branch, or of the branch through a message, down to its latest message.
+
+    With `bounds`, only of a part of the active branch.
+    """
     thread = threads.find(tx, thread_id)
-    every = _MESSAGES[tx.is_sqlite].rows(tx, of_owner=thread.owner, of_thread=thread.id)
+    every = _MESSAGES[tx.is_sqlite].rows(
+        tx, of_owner=thread.owner, of_thread=thread.id, low=bounds.low, high=bounds.high
+    )
+    is_part = bounds != EVERYTHING
     children: defaultdict[str | None, list[str]] = defaultdict(list)
-    for row in every:
+    for row in _siblings(tx, thread, every) if is_part else every:
         children[row.parent_id].append(row.id)
     branch = None if through is None else _branch(every, children, through, thread_id)
     shown = [
@@ -195,14 +219,28 @@ def outline(
         if (row.active if branch is None else row.id in branch) and (internal or not row.internal)
     ]
     same = (thread.owner, thread.id)
-    ends = {row.key: row.ended_at for row in tx.sql(_ENDS, same)}
+    ends = {row.key: row.ended_at for row in tx.sql(_ENDS, (*same, *bounds))}
     usage = {row.message_id: (row.tokens, row.cost) for row in tx.sql(_USAGE, same)}
     return Outline(
         [_row(row, ends.get(row.key), *usage.get(row.id, _NO_USAGE)) for row in shown],
         {row.id: siblings for row in shown if len(siblings := children[row.parent_id]) > 1},
         _models(tx, thread),
-        _is_running(tx, thread),
+        is_running(tx, thread),
+        thread.message_count if is_part else sum(not row.internal for row in shown),
     )
+
+
+def _siblings(tx: Transaction, thread: Row[Any], rows: Sequence[Row[Any]]) -> Iterator[Row[Any]]:
+    """The messages of a thread with the same parents as some of them."""
+    parents = {row.parent_id for row in rows}
+    query = (
+        select(messages.c.id, messages.c.parent_id)
+        .where(messages.c.owner == thread.owner, messages.c.thread_id == thread.id)
+        .order_by(messages.c.seq)
+    )
+    yield from tx.rows(query.where(messages.c.parent_id.in_(parents - {None})))
+    if None in parents:
+        yield from tx.rows(query.where(messages.c.parent_id.is_(None)))
 
 
 _NO_USAGE: Final = (0, None)
@@ -216,7 +254,7 @@ def _row(message: Row[Any], ended: datetime | int | None, tokens: int, cost: flo
     return OutlineRow(*stored, *work, ended_at, tokens, cost)  # type: ignore[call-arg] # as many as fields
 
 
-def _is_running(tx: Transaction, thread: Row[Any]) -> bool:
+def is_running(tx: Transaction, thread: Row[Any]) -> bool:
     """Whether a run of a thread has not ended."""
     query = select(runs.c.metadata).where(
         runs.c.owner == thread.owner,

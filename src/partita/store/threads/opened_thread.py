@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Row, select
 
 from partita.store.messages.queries import PartTime, get_many, part_times
+from partita.store.schema import messages
 from partita.store.sql.transaction import Transaction
 from partita.store.stats.stats import usage_of_thread
 from partita.store.values import UsageTotals
@@ -12,7 +15,7 @@ from partita.types.messages import Message
 from partita.types.threads import Thread
 
 from . import rows as threads
-from .branches import Outline, OutlineRow, outline
+from .branches import EVERYTHING, Bounds, Outline, OutlineRow, is_running, outline
 from .copies import is_session
 
 MAX_BYTES: Final = 200_000
@@ -24,6 +27,8 @@ class OpenedThread(NamedTuple):
 
     thread: Thread
     outline: Outline
+    complete: bool
+    """Whether the outline has all messages of the branch."""
     usage: UsageTotals
     at_end: bool
     """Whether the newest messages are of interest first: the thread can be continued, or is running."""
@@ -40,19 +45,43 @@ def open_thread(
     count: int = 0,
     around: str | None = None,
 ) -> OpenedThread:
-    """The outline of a branch, and so many of its messages: around one of them, or else where it opens."""
-    thread = threads.from_row(threads.find(tx, thread_id))
-    found = outline(tx, thread_id, through=through, internal=internal)
-    at_end = found.running or not is_session(thread)
+    """The outline of a branch, and so many of its messages: around one of them, or else where it opens.
+
+    In the latter case, the outline of the active branch has only these messages.
+    """
+    row = threads.find(tx, thread_id)
+    thread = threads.from_row(row)
+    at_end = is_running(tx, row) or not is_session(thread)
+    bounds = EVERYTHING
+    if count and through is None and around is None:
+        bounds = _bounds(tx, row, count, internal=internal, at_end=at_end)
+    found = outline(tx, thread_id, through=through, internal=internal, bounds=bounds)
     ids = _displayed(found.rows, count, around, at_end=at_end)
     return OpenedThread(
         thread,
         found,
+        bounds == EVERYTHING,
         usage_of_thread(tx, thread_id),
         at_end,
         get_many(tx, thread_id, ids, blobs="reference"),
         part_times(tx, thread_id, ids),
     )
+
+
+def _bounds(tx: Transaction, thread: Row[Any], count: int, *, internal: bool, at_end: bool) -> Bounds:
+    """The bounds of the first or last messages of the active branch."""
+    seq = messages.c.seq
+    query = (
+        select(seq)
+        .where(messages.c.owner == thread.owner, messages.c.thread_id == thread.id, messages.c.active)
+        .order_by(seq.desc() if at_end else seq)
+        .limit(count + 1)
+    )
+    found = tx.rows(query if internal else query.where(~messages.c.internal))
+    if len(found) <= count:
+        return EVERYTHING
+    last = found[count - 1].seq
+    return Bounds(last, EVERYTHING.high) if at_end else Bounds(EVERYTHING.low, last)
 
 
 def _displayed(rows: Sequence[OutlineRow], count: int, around: str | None, *, at_end: bool) -> list[str]:
