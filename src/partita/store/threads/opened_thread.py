@@ -85,12 +85,16 @@ def _bounds(tx: Transaction, thread: Row[Any], count: int, *, internal: bool, at
 
 
 def _displayed(rows: Sequence[OutlineRow], count: int, around: str | None, *, at_end: bool) -> list[str]:
-    """The ids of the messages that are nearest to where the thread opens, while they are small enough."""
+    """The ids of the messages that are nearest to where the thread opens, while they are small enough.
+
+    Messages of calls alone are usually folded, so the others are preferred.
+    """
     start = next(
         (place for place, row in enumerate(rows) if row.id == around), len(rows) - 1 if at_end else 0
     )
     places = range(max(0, start - count), min(len(rows), start + count))
     nearest = sorted(places, key=lambda place: (abs(place - start), -place))[:count]
+    nearest.sort(key=lambda place: place != start and rows[place].end == 0)
     sizes = accumulate(rows[place].size for place in nearest)
     chosen = [
         place for place, size in zip(nearest, sizes, strict=True) if place == start or size <= MAX_BYTES
