@@ -1,6 +1,6 @@
 """Usage statistics, on every engine: the same numbers for every grouping."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from itertools import count
 from typing import Any, get_args
@@ -13,6 +13,7 @@ from partita.errors import DecodeError, StoreError
 from partita.store.sql.transaction import Transaction
 from partita.store.stats.stats import usage_stats
 from partita.store.store import Store
+from partita.store.threads.lists import list_summaries
 from partita.store.values import GroupBy, StatFilter, UsageStat
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.parts import (
@@ -299,25 +300,39 @@ async def test_usage_after_midnight_has_its_thread(store: Store) -> None:
 async def test_statistics_do_not_read_messages(store: Store) -> None:
     """SQLite stores long messages in the rows: a full scan would read the whole file."""
 
-    def plans(tx: Transaction) -> list[str]:
-        plans_found: list[str] = []
-        run = tx.sql
-
-        def explained(text: str, parameters: tuple[Any, ...] = ()) -> Any:
-            if text.startswith("SELECT"):
-                plans_found.extend(row.detail for row in run(f"EXPLAIN QUERY PLAN {text}", parameters))
-            return run(text, parameters)
-
-        watched = RecordingTransaction(tx.connection, tx.owner, tx.now)
-        watched.execute = explained  # type: ignore[method-assign] # to record its statements
-        usage_stats(watched, StatFilter(since=NOON), by=("day", "tool"))
-        usage_stats(watched, by="project")
-        return plans_found
+    def compute(tx: Transaction) -> None:
+        usage_stats(tx, StatFilter(since=NOON), by=("day", "tool"))
+        usage_stats(tx, by="project")
 
     for scope in (store, store.scoped("ada")):
-        found = [plan for plan in await scope.read(plans) if " m " in f"{plan} "]
+        found = [plan for plan in await scope.read(plans_of, compute) if " m " in f"{plan} "]
         assert found
         assert all("USING COVERING INDEX" in plan for plan in found), found
+
+
+@in_memory_and_in_a_file
+async def test_summaries_do_not_read_messages_of_other_threads(store: Store) -> None:
+    await store.threads.create("untitled")
+    await store.messages.save([user_message("m1")], thread_id="untitled")
+    found = [plan for plan in await store.read(plans_of, list_summaries) if plan.startswith("SEARCH m ")]
+    assert found
+    assert all("thread_id=?" in plan or "rowid=?" in plan for plan in found), found
+
+
+def plans_of(tx: Transaction, function: Callable[[Transaction], object]) -> list[str]:
+    """The lines of the query plans of what a function executes as text."""
+    plans: list[str] = []
+    run = tx.sql
+
+    def explained(text: str, parameters: tuple[Any, ...] = ()) -> Any:
+        if text.lstrip().startswith("SELECT"):
+            plans.extend(row.detail for row in run(f"EXPLAIN QUERY PLAN {text}", parameters))
+        return run(text, parameters)
+
+    watched = RecordingTransaction(tx.connection, tx.owner, tx.now)
+    watched.execute = explained  # type: ignore[method-assign] # to record its statements
+    function(watched)
+    return plans
 
 
 class RecordingTransaction(Transaction):

@@ -59,7 +59,13 @@ const at = (id: string) => `api/threads/${encodeURIComponent(id)}`;
 
 /** The threads with messages. */
 export const listSummaries = (query: Query, signal?: AbortSignal): Promise<Listing<ThreadSummary>> =>
-  getJson("api/summaries", { empty: false, ...query }, signal);
+  getJson("api/summaries", LISTED(query), signal);
+
+const LISTED = (query: Query): Query => ({ empty: false, ...query });
+
+/** Prepares `listSummaries`. */
+export const prefetchSummaries = (query: Query): Promise<unknown> =>
+  prefetchJson("api/summaries", LISTED(query));
 
 /** The summary of a thread; null for one without messages. */
 export const getSummary = async (id: string, signal?: AbortSignal): Promise<ThreadSummary | null> =>

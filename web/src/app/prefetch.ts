@@ -1,7 +1,11 @@
-/** Prefetches the view and the session in the address before the rest of the page has loaded. */
+/** Prefetches the view, and the session in the address or the list, before the rest of the page has loaded. */
 import { prefetchThread } from "../api/messages";
 import { prefetchSummary } from "../api/threads";
+import { readFilters } from "../threads/filters";
+import { prefetchRows } from "../threads/useRows";
+import { titleFont } from "../threads/useSizes";
 import { parsePlace } from "../ui/routing";
+import { openingQuery } from "../ui/sessionSearch";
 import { preloadView } from "./views";
 
 const { path, query } = parsePlace(location.hash);
@@ -10,8 +14,10 @@ const [first, threadId] = path;
 if (first === "t" && threadId) {
   prefetchThread(threadId, query.get("m"));
   prefetchSummary(threadId).catch(() => undefined);
-}
+} else if (first === undefined || first === "sessions") prefetchRows(readFilters(openingQuery()));
 void preloadView(first);
+// Not only when text is displayed: the heights of the rows in the list depend on it.
+void document.fonts.load(titleFont());
 
 /** What shows that the user is about to follow a link. */
 const INTENTS = ["pointerover", "pointerdown", "focusin"] as const;

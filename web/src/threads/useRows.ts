@@ -3,8 +3,9 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@t
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Query } from "../api/client";
 import { type ImportStatus, listen } from "../api/feed";
-import { getFacets, listSummaries, type ThreadSummary } from "../api/threads";
+import { getFacets, listSummaries, prefetchSummaries, type ThreadSummary } from "../api/threads";
 import { useHiddenThreads } from "./deletions";
+import { type Filters, toQuery } from "./filters";
 import { allRows, mapRows, mergeRows, type Pages, visibleRows } from "./rows";
 import { type Sort, sortQuery } from "./sorts";
 
@@ -17,6 +18,16 @@ const FACETS_DELAY = 3000;
 const ACTIVE = new Set(["pending", "running"]);
 const NEVER = Number.POSITIVE_INFINITY;
 
+const listQuery = (query: Query, cursor: string | null): Query => ({ ...query, limit: PAGE, cursor });
+const pinnedQuery = (query: Query): Query => ({ ...query, pinned: true, limit: PAGE });
+
+/** Prepares `useRows`. */
+export function prefetchRows(filters: Filters): void {
+  const query = { ...toQuery(filters), ...sortQuery(filters.sort) };
+  for (const one of [listQuery(query, null), pinnedQuery(query)])
+    prefetchSummaries(one).catch(() => undefined); // reported by `useRows`
+}
+
 export function useRows(filters: Query, sort: Sort | undefined) {
   const client = useQueryClient();
   const hidden = useHiddenThreads();
@@ -24,7 +35,7 @@ export function useRows(filters: Query, sort: Sort | undefined) {
   const listKey = useMemo(() => ["threads", "list", query] as const, [query]);
   const list = useInfiniteQuery({
     queryKey: listKey,
-    queryFn: ({ pageParam, signal }) => listSummaries({ ...query, limit: PAGE, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => listSummaries(listQuery(query, pageParam), signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next ?? null,
     placeholderData: keepPreviousData,
@@ -33,7 +44,7 @@ export function useRows(filters: Query, sort: Sort | undefined) {
   const pinnedKey = useMemo(() => ["threads", "pinned", query] as const, [query]);
   const pinned = useQuery({
     queryKey: pinnedKey,
-    queryFn: ({ signal }) => listSummaries({ ...query, pinned: true, limit: PAGE }, signal),
+    queryFn: ({ signal }) => listSummaries(pinnedQuery(query), signal),
     placeholderData: keepPreviousData,
     staleTime: NEVER,
   });

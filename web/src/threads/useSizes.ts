@@ -17,6 +17,8 @@ const AROUND_TITLE = 3.75;
 const FONT_TIMEOUT = 1000;
 /** Pixels by which a title must be narrower than its line. */
 const TOLERANCE = 2;
+/** The width of the narrowest letters in em: a title with more of them than fit is not measured. */
+const NARROWEST = 0.2;
 
 export interface RowSizes extends Sizes {
   readonly lines: (row: ThreadSummary) => 1 | 2;
@@ -41,7 +43,11 @@ export function useSizes(scroller: RefObject<HTMLElement | null>): RowSizes | nu
     const measure = textMeasure(titleFont());
     const room = width - AROUND_TITLE * rem - TOLERANCE;
     const { heading, line, other, tags } = HEIGHTS[density];
-    const lines = (row: ThreadSummary): 1 | 2 => (measure(displayName(row)) > room ? 2 : 1);
+    const most = room / (NARROWEST * TITLE * rem);
+    const lines = (row: ThreadSummary): 1 | 2 => {
+      const title = displayName(row);
+      return title.length > most || measure(title) > room ? 2 : 1;
+    };
     return {
       heading: Math.round(heading * rem),
       lines,
@@ -52,7 +58,7 @@ export function useSizes(scroller: RefObject<HTMLElement | null>): RowSizes | nu
 
 const rootStyle = () => getComputedStyle(document.documentElement);
 const remInPixels = (): number => Number.parseFloat(rootStyle().fontSize) || 16;
-const titleFont = (): string =>
+export const titleFont = (): string =>
   `500 ${TITLE * remInPixels()}px ${rootStyle().getPropertyValue("--font") || "sans-serif"}`;
 
 /** Whether the font of the titles is loaded, or takes too long: rows do not change their heights later. */
@@ -73,7 +79,7 @@ function textMeasure(font: string): (text: string) => number {
   const known = new Map<string, number>();
   if (context) context.font = font;
   return (text) => {
-    const found = known.get(text) ?? context?.measureText(text.slice(0, 200)).width ?? 0;
+    const found = known.get(text) ?? context?.measureText(text).width ?? 0;
     known.set(text, found);
     return found;
   };

@@ -48,6 +48,12 @@ export function useListQuery(): readonly [string, (query: string) => void] {
   return [isOpen ? query : inactive, setQuery];
 }
 
+/** The query of the list as the page opens. */
+export const openingQuery = (): URLSearchParams => {
+  const { query } = parsePlace(location.hash);
+  return query.size ? query : new URLSearchParams(kept);
+};
+
 function setQuery(query: string): void {
   const place = parsePlace(location.hash);
   keep(query);

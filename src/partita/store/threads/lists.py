@@ -172,7 +172,7 @@ SELECT t.owner, t.id, m.preview FROM {chosen} CROSS JOIN messages m
 WHERE m.key IN (
     SELECT p.key FROM messages p WHERE p.owner = t.owner AND p.thread_id = t.id AND p.role = 'user'
         AND NOT p.internal AND p.preview <> '' ORDER BY p.seq LIMIT 5
-) AND m.owner = t.owner ORDER BY m.seq
+) ORDER BY m.seq
 """
 
 
