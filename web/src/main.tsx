@@ -9,8 +9,11 @@ import { createRoot } from "react-dom/client";
 import { Problem } from "./api/client";
 import { App } from "./app/App";
 import { followAppearance } from "./app/appearance";
+import { titleFont } from "./threads/useSizes";
 
 followAppearance();
+// Not only when text is displayed: the heights of the rows in the list depend on it.
+void document.fonts.load(titleFont());
 
 const queries = new QueryClient({
   defaultOptions: {

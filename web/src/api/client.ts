@@ -76,27 +76,45 @@ async function problemOf(response: Response): Promise<Problem> {
   return new Problem(response.status, message, where, hint);
 }
 
+interface Prefetched {
+  readonly response: Promise<unknown>;
+  /** Set when it has arrived. */
+  value?: unknown;
+}
+
 /** Prefetched responses by URL. */
-const prefetched = new Map<string, Promise<unknown>>();
+const prefetched = new Map<string, Prefetched>();
 /** Milliseconds after which a prefetched response is dropped. */
 const PREFETCH_MAX_AGE = 3_000;
 
-/** Sends a request now. The first `getJson` with the same URL returns its response. */
-export function prefetchJson<T>(path: string, query?: Query): Promise<T> {
+/** Sends a request now. The first `getJson` or `arrivedJson` with the same URL returns its response. */
+export function prefetchJson(path: string, query?: Query): void {
   const url = address(path, query);
   // Sent at once, not after the script that is running.
-  const response = request(path, { query }).then((found) => found.json() as Promise<T>);
-  response.catch(() => undefined); // reported by the `getJson` that uses the response
-  prefetched.set(url, response);
+  const one: Prefetched = { response: request(path, { query }).then((found) => found.json()) };
+  one.response.then(
+    (value) => {
+      one.value = value;
+    },
+    () => undefined, // reported by the `getJson` that uses the response
+  );
+  prefetched.set(url, one);
   setTimeout(() => prefetched.delete(url), PREFETCH_MAX_AGE);
-  return response;
+}
+
+/** The prefetched response if it has arrived: it can be rendered at once. */
+export function arrivedJson<T>(path: string, query?: Query): T | undefined {
+  const url = address(path, query);
+  const found = prefetched.get(url)?.value;
+  if (found !== undefined) prefetched.delete(url);
+  return found as T | undefined;
 }
 
 export async function getJson<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
   const url = address(path, query);
   const early = prefetched.get(url);
   prefetched.delete(url);
-  return ((await early) ?? (await (await request(url, { signal })).json())) as T;
+  return ((await early?.response) ?? (await (await request(url, { signal })).json())) as T;
 }
 
 export async function sendJson<T>(

@@ -1,6 +1,6 @@
 /** Messages of a thread: outline, pages, branches and raw events. */
 import type { Message, MessageType, PartView, Thread, ToolView } from "../partita.gen";
-import { address, getJson, type Listing, prefetchJson, sendJson } from "./client";
+import { address, arrivedJson, getJson, type Listing, prefetchJson, sendJson } from "./client";
 
 /** The facts about a message that its row in a list needs before the message has loaded. */
 export interface OutlineRow {
@@ -102,18 +102,29 @@ export interface OutlineOptions {
   readonly around?: string | null;
 }
 
-export async function getOutline(
+/** An outline, and the messages that were requested with it. */
+export interface OutlinePage {
+  readonly outline: Outline;
+  readonly page: MessagePage | null;
+}
+
+export const getOutline = async (
   threadId: string,
   options: OutlineOptions,
   signal?: AbortSignal,
-): Promise<{ readonly outline: Outline; readonly page: MessagePage | null }> {
-  const { items, page, ...found } = await getJson<OutlineResponse>(
-    at(threadId, "outline"),
-    { ...options },
-    signal,
-  );
-  return { outline: { ...found, rows: items.map(rowOf) }, page };
+): Promise<OutlinePage> =>
+  toOutlinePage(await getJson<OutlineResponse>(at(threadId, "outline"), { ...options }, signal));
+
+/** The outline that `prefetchThread` has requested, if it has arrived. */
+export function arrivedOutline(threadId: string, message: string | null): OutlinePage | undefined {
+  const found = arrivedJson<OutlineResponse>(at(threadId, "outline"), { ...opening(message) });
+  return found && toOutlinePage(found);
 }
+
+const toOutlinePage = ({ items, page, ...found }: OutlineResponse): OutlinePage => ({
+  outline: { ...found, rows: items.map(rowOf) },
+  page,
+});
 
 /** A literal of indexes, not a loop over names or an iterator: there may be tens of thousands of rows. */
 const rowOf = (item: OutlineItem): OutlineRow => ({
@@ -180,8 +191,8 @@ export const opening = (message: string | null): OutlineOptions => ({
 
 /** Prefetches what a conversation needs to open. */
 export function prefetchThread(threadId: string, message: string | null): void {
-  void prefetchJson(at(threadId, "outline"), { ...opening(message) }).catch(() => undefined);
-  void prefetchJson(at(threadId)).catch(() => undefined);
+  prefetchJson(at(threadId, "outline"), { ...opening(message) });
+  prefetchJson(at(threadId));
 }
 
 export const switchBranch = (threadId: string, messageId: string): Promise<Thread> =>

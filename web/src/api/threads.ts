@@ -1,7 +1,16 @@
 /** Threads: list, facets and changes. */
 
 import type { RunStatus, Thread } from "../partita.gen";
-import { authorization, getJson, type Listing, prefetchJson, type Query, request, sendJson } from "./client";
+import {
+  arrivedJson,
+  authorization,
+  getJson,
+  type Listing,
+  prefetchJson,
+  type Query,
+  request,
+  sendJson,
+} from "./client";
 
 /** Whether the thread is the log of an agent that runs elsewhere and may continue it there. */
 export const isImported = ({ metadata }: Thread): boolean =>
@@ -63,24 +72,35 @@ export const listSummaries = (query: Query, signal?: AbortSignal): Promise<Listi
 
 const LISTED = (query: Query): Query => ({ empty: false, ...query });
 
+/** The threads that `prefetchSummaries` has requested, if they have arrived. */
+export const arrivedSummaries = (query: Query): Listing<ThreadSummary> | undefined =>
+  arrivedJson("api/summaries", LISTED(query));
+
 /** Prepares `listSummaries`. */
-export const prefetchSummaries = (query: Query): Promise<unknown> =>
-  prefetchJson("api/summaries", LISTED(query));
+export const prefetchSummaries = (query: Query): void => prefetchJson("api/summaries", LISTED(query));
 
 /** The summary of a thread; null for one without messages. */
 export const getSummary = async (id: string, signal?: AbortSignal): Promise<ThreadSummary | null> =>
   (await getJson<Listing<ThreadSummary>>("api/summaries", SUMMARY_OF(id), signal)).items[0] ?? null;
 
+/** The summary that `prefetchSummary` has requested, if it has arrived. */
+export const arrivedSummary = (id: string): ThreadSummary | null | undefined => {
+  const found = arrivedJson<Listing<ThreadSummary>>("api/summaries", SUMMARY_OF(id));
+  return found && (found.items[0] ?? null);
+};
+
 const SUMMARY_OF = (id: string): Query => ({ ids: id, limit: 1 });
 
 /** Prepares `getSummary`. */
-export const prefetchSummary = (id: string): Promise<unknown> =>
-  prefetchJson("api/summaries", SUMMARY_OF(id));
+export const prefetchSummary = (id: string): void => prefetchJson("api/summaries", SUMMARY_OF(id));
 
 export const getFacets = (query: Query, signal?: AbortSignal): Promise<Facets> =>
   getJson("api/facets", { empty: false, ...query }, signal);
 
 export const getThread = (id: string, signal?: AbortSignal): Promise<Thread> => getJson(at(id), {}, signal);
+
+/** The thread that `prefetchThread` has requested, if it has arrived. */
+export const arrivedThread = (id: string): Thread | undefined => arrivedJson(at(id), {});
 
 export const renameThread = (id: string, title: string): Promise<Thread> =>
   sendJson("PATCH", at(id), { title: title || null });

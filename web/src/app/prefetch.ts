@@ -2,10 +2,9 @@
 import { prefetchThread } from "../api/messages";
 import { prefetchSummary } from "../api/threads";
 import { readFilters } from "../threads/filters";
-import { prefetchRows } from "../threads/useRows";
-import { titleFont } from "../threads/useSizes";
+import { prefetchList } from "../threads/listQueries";
+import { keptQuery } from "../ui/keptQuery";
 import { parsePlace } from "../ui/routing";
-import { openingQuery } from "../ui/sessionSearch";
 import { preloadView } from "./views";
 
 const { path, query } = parsePlace(location.hash);
@@ -13,11 +12,11 @@ const [first, threadId] = path;
 // Before the view: its files would take all connections to the server.
 if (first === "t" && threadId) {
   prefetchThread(threadId, query.get("m"));
-  prefetchSummary(threadId).catch(() => undefined);
-} else if (first === undefined || first === "sessions") prefetchRows(readFilters(openingQuery()));
+  prefetchSummary(threadId);
+} else if (first === undefined || first === "sessions") {
+  prefetchList(readFilters(query.size ? query : new URLSearchParams(keptQuery())));
+}
 void preloadView(first);
-// Not only when text is displayed: the heights of the rows in the list depend on it.
-void document.fonts.load(titleFont());
 
 /** What shows that the user is about to follow a link. */
 const INTENTS = ["pointerover", "pointerdown", "focusin"] as const;

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { TableOfContents } from "lucide-react";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { getThread, isImported } from "../api/threads";
+import { arrivedThread, getThread, isImported } from "../api/threads";
 import { Composer, type ComposerControl } from "../chat/Composer";
 import { useClientCallActions, waitsForUser } from "../chat/clientCalls";
 import { ImportedThread } from "../chat/ForkAndContinue";
@@ -101,6 +101,7 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
   } = useQuery({
     queryKey: ["thread", threadId],
     queryFn: () => getThread(threadId),
+    initialData: () => arrivedThread(threadId),
   });
   const { outline, error, isStale, reload } = useOutline(threadId, { branch, internal, message, cache });
   const whole = outline?.complete ? outline : undefined;

@@ -1,10 +1,13 @@
 /** The outline of a thread, fetched again when the thread or the branch changes. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { getOutline, type Outline, opening } from "../api/messages";
+import { arrivedOutline, getOutline, type Outline, type OutlinePage, opening } from "../api/messages";
 import type { MessageCache } from "./cache";
 
 /** Milliseconds between two reloads while an agent is at work. */
 const RUNNING_RELOAD = 30_000;
+
+/** Milliseconds in which an outline that has arrived before the view is not fetched again. */
+const JUST_NOW = 1000;
 
 interface OutlineState {
   /** At first, that of a long thread has only the messages that are displayed first. */
@@ -24,19 +27,26 @@ interface Options {
 }
 
 export function useOutline(threadId: string, { branch, internal, message, cache }: Options): OutlineState {
+  const open = ({ outline, page }: OutlinePage): Outline => {
+    if (page) cache.add(outline.rows, page);
+    return outline;
+  };
   const query = useQuery({
     queryKey: ["outline", threadId, branch, internal],
     queryFn: async ({ client, queryKey, signal }) => {
       if (cache.isEmpty) {
-        const first = await getOutline(threadId, { ...opening(message), branch, internal }, signal);
-        if (first.page) cache.add(first.outline.rows, first.page);
-        if (first.outline.complete) return first.outline;
-        client.setQueryData(queryKey, first.outline);
+        const first = open(await getOutline(threadId, { ...opening(message), branch, internal }, signal));
+        if (first.complete) return first;
+        client.setQueryData(queryKey, first);
       }
       return (await getOutline(threadId, { branch, internal }, signal)).outline;
     },
+    initialData: () => {
+      const first = cache.isEmpty && branch === null && !internal && arrivedOutline(threadId, message);
+      return first ? open(first) : undefined;
+    },
     placeholderData: keepPreviousData,
-    staleTime: 0,
+    staleTime: ({ state }) => (state.data?.complete ? JUST_NOW : 0),
     // An agent that runs elsewhere may end without a change that the feed reports.
     refetchInterval: ({ state }) => (state.data?.running ? RUNNING_RELOAD : false),
     gcTime: 0, // an outline can have tens of thousands of rows: do not cache it after the view closes

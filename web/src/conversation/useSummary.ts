@@ -1,7 +1,7 @@
 /** A session as the list shows it: with its title for display, its repository and its state. */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { getSummary, type ThreadSummary } from "../api/threads";
+import { arrivedSummary, getSummary, type ThreadSummary } from "../api/threads";
 import type { Thread } from "../partita.gen";
 
 interface SummaryState {
@@ -14,6 +14,7 @@ export function useSummary(threadId: string, thread: Thread | undefined): Summar
   const { data, isPending, refetch } = useQuery({
     queryKey: ["thread", threadId, "summary"],
     queryFn: ({ signal }) => getSummary(threadId, signal),
+    initialData: () => arrivedSummary(threadId),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const known = useRef<Thread>(undefined);

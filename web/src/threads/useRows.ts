@@ -3,13 +3,12 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@t
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Query } from "../api/client";
 import { type ImportStatus, listen } from "../api/feed";
-import { getFacets, listSummaries, prefetchSummaries, type ThreadSummary } from "../api/threads";
+import { arrivedSummaries, getFacets, listSummaries, type ThreadSummary } from "../api/threads";
 import { useHiddenThreads } from "./deletions";
-import { type Filters, toQuery } from "./filters";
+import { listQuery, pinnedQuery } from "./listQueries";
 import { allRows, mapRows, mergeRows, type Pages, visibleRows } from "./rows";
 import { type Sort, sortQuery } from "./sorts";
 
-const PAGE = 200;
 const MAX_REFRESH = 100;
 /** Milliseconds in which changes are collected into one request. */
 const REFRESH_DELAY = 250;
@@ -17,16 +16,6 @@ const ACTIVE_REFRESH_INTERVAL = 4000;
 const FACETS_DELAY = 3000;
 const ACTIVE = new Set(["pending", "running"]);
 const NEVER = Number.POSITIVE_INFINITY;
-
-const listQuery = (query: Query, cursor: string | null): Query => ({ ...query, limit: PAGE, cursor });
-const pinnedQuery = (query: Query): Query => ({ ...query, pinned: true, limit: PAGE });
-
-/** Prepares `useRows`. */
-export function prefetchRows(filters: Filters): void {
-  const query = { ...toQuery(filters), ...sortQuery(filters.sort) };
-  for (const one of [listQuery(query, null), pinnedQuery(query)])
-    prefetchSummaries(one).catch(() => undefined); // reported by `useRows`
-}
 
 export function useRows(filters: Query, sort: Sort | undefined) {
   const client = useQueryClient();
@@ -36,6 +25,10 @@ export function useRows(filters: Query, sort: Sort | undefined) {
   const list = useInfiniteQuery({
     queryKey: listKey,
     queryFn: ({ pageParam, signal }) => listSummaries(listQuery(query, pageParam), signal),
+    initialData: () => {
+      const page = arrivedSummaries(listQuery(query, null));
+      return page && { pages: [page], pageParams: [null] };
+    },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next ?? null,
     placeholderData: keepPreviousData,
@@ -45,6 +38,7 @@ export function useRows(filters: Query, sort: Sort | undefined) {
   const pinned = useQuery({
     queryKey: pinnedKey,
     queryFn: ({ signal }) => listSummaries(pinnedQuery(query), signal),
+    initialData: () => arrivedSummaries(pinnedQuery(query)),
     placeholderData: keepPreviousData,
     staleTime: NEVER,
   });

@@ -3,21 +3,21 @@
  * address. While another view is open, it is kept in the session storage, so that it outlives a reload.
  */
 import { useEffect, useRef, useSyncExternalStore } from "react";
+import { keepQuery, keptQuery } from "./keptQuery";
 import { go, href, type Place, parsePlace, TEXT, usePlace } from "./routing";
 import type { SavedSearch } from "./savedSearches";
 
-const STORAGE = "partita.threads.filters";
 /** On a narrow screen, Home is shown without the list. */
 const NARROW = window.matchMedia("(max-width: 760px)");
 const SESSIONS = ["sessions"];
 
-let kept = sessionStorage.getItem(STORAGE) ?? "";
+let kept = keptQuery();
 const listeners = new Set<() => void>();
 
 function keep(query: string): void {
   if (query === kept) return;
   kept = query;
-  sessionStorage.setItem(STORAGE, query);
+  keepQuery(query);
   for (const listener of listeners) listener();
 }
 
@@ -47,12 +47,6 @@ export function useListQuery(): readonly [string, (query: string) => void] {
   }, [isOpen, query, place]);
   return [isOpen ? query : inactive, setQuery];
 }
-
-/** The query of the list as the page opens. */
-export const openingQuery = (): URLSearchParams => {
-  const { query } = parsePlace(location.hash);
-  return query.size ? query : new URLSearchParams(kept);
-};
 
 function setQuery(query: string): void {
   const place = parsePlace(location.hash);
