@@ -317,6 +317,21 @@ describe("the parts of a message", () => {
     expect(await response.getByRole("button", { name: "Show all 240 lines" }).count()).toBe(2);
   });
 
+  it("do not scroll back from a message that is opened right after they expand", async () => {
+    const page = await site.open("#/t/long?m=l3");
+    const more = page.locator('article[data-place="l3"]').getByRole("button", { name: "Show all 240 lines" });
+    await more.waitFor();
+    const opened = page.locator('[data-message="l1"]');
+    await more.evaluate((button) => {
+      (button as HTMLElement).click();
+      location.hash = "#/t/long?m=l1";
+    });
+    await opened.waitFor();
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 700))); // until nothing moves any more
+    const list = await page.getByRole("region", { name: "Messages" }).boundingBox();
+    expect(Math.abs(((await opened.boundingBox())?.y ?? 0) - (list?.y ?? 0))).toBeLessThan(40);
+  });
+
   it("do not stop the wheel over an output", async () => {
     const page = await site.open("#/t/long?m=l2&p=2");
     const box = page.getByRole("group", { name: "Output" });

@@ -18,6 +18,8 @@ const HEIGHTS = { small: 16, medium: 22, large: 150 } as const;
 const SLACK = 1.2;
 /** Milliseconds in which the page may still move after a click. */
 const SETTLING = 500;
+/** After these events, something else may scroll. */
+const SCROLLS = ["wheel", "touchmove", "keydown", "hashchange"] as const;
 
 interface Props {
   /** The accessible name of the content. */
@@ -129,10 +131,15 @@ function useHold(outer: RefObject<HTMLElement | null>, isOpen: boolean | null) {
       held.current = null;
       observer.disconnect();
     }, SETTLING);
+    const release = () => {
+      held.current = null;
+    };
+    for (const type of SCROLLS) window.addEventListener(type, release, { capture: true, passive: true });
     return () => {
       observer.disconnect();
       cancelAnimationFrame(frame);
       clearTimeout(timer);
+      for (const type of SCROLLS) window.removeEventListener(type, release, { capture: true });
     };
   }, [isOpen, outer]);
   return (element: Element | null) => {
