@@ -44,6 +44,7 @@ const LEGEND = [
 const INTERVAL = 200;
 /** Pixels from which on a press on a mark is a drag. */
 const MIN_DRAG = 3;
+const SCROLL = { passive: true, capture: true };
 
 /** The scroll bar of the messages, with marks. It is hidden from assistive technology, which has the outline. */
 export function Minimap({ marks, scroller, extentOf, onShow }: Props) {
@@ -86,11 +87,12 @@ export function Minimap({ marks, scroller, extentOf, onShow }: Props) {
     });
     resized.observe(strip.current);
     if (element.firstElementChild) resized.observe(element.firstElementChild);
-    element.addEventListener("scroll", move, { passive: true });
+    // In the capture phase, before the list changes: reading the offset afterwards would force a layout.
+    element.addEventListener("scroll", move, SCROLL);
     return () => {
       clearTimeout(timer);
       resized.disconnect();
-      element.removeEventListener("scroll", move);
+      element.removeEventListener("scroll", move, SCROLL);
     };
   }, [scroller, move, place]);
 

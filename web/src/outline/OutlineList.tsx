@@ -24,7 +24,7 @@ export function OutlineList({ items, total, currentRow, folder, onShow, onToggle
   const [active, setActive] = useState<string | null>(null);
   const isFocusWanted = useRef(false);
   const current = currentIndex(items, currentRow);
-  const chosen = items.findIndex(({ key }) => key === active);
+  const chosen = active === null ? -1 : items.findIndex(({ key }) => key === active);
   const activeIndex = chosen < 0 ? Math.max(0, current) : chosen;
   const list = useVirtualizer({
     count: items.length,
