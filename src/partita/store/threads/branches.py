@@ -193,17 +193,16 @@ FROM consumptions WHERE owner = ? AND thread_id = ? AND message_id IS NOT NULL G
 
 
 def outline(
-    tx: Transaction,
-    thread_id: str,
-    *,
-    through: str | None = None,
-    internal: bool = False,
-    bounds: Bounds = EVERYTHING,
+    tx: Transaction, thread_id: str, *, through: str | None = None, internal: bool = False
 ) -> Outline:
-    """The outline of the active branch, or of the branch through a message, down to its latest message.
+    """The outline of the active branch, or of the branch through a message, down to its latest message."""
+    return outline_within(tx, thread_id, EVERYTHING, through=through, internal=internal)
 
-    With `bounds`, only of a part of the active branch.
-    """
+
+def outline_within(
+    tx: Transaction, thread_id: str, bounds: Bounds, *, through: str | None = None, internal: bool = False
+) -> Outline:
+    """The outline of a branch, or of a part of the active one."""
     thread = threads.find(tx, thread_id)
     every = _MESSAGES[tx.is_sqlite].rows(
         tx, of_owner=thread.owner, of_thread=thread.id, low=bounds.low, high=bounds.high

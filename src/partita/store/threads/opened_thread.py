@@ -15,7 +15,7 @@ from partita.types.messages import Message
 from partita.types.threads import Thread
 
 from . import rows as threads
-from .branches import EVERYTHING, Bounds, Outline, OutlineRow, is_running, outline
+from .branches import EVERYTHING, Bounds, Outline, OutlineRow, is_running, outline_within
 from .copies import is_session
 
 MAX_BYTES: Final = 200_000
@@ -55,7 +55,7 @@ def open_thread(
     bounds = EVERYTHING
     if count and through is None and around is None:
         bounds = _bounds(tx, row, count, internal=internal, at_end=at_end)
-    found = outline(tx, thread_id, through=through, internal=internal, bounds=bounds)
+    found = outline_within(tx, thread_id, bounds, through=through, internal=internal)
     ids = _displayed(found.rows, count, around, at_end=at_end)
     return OpenedThread(
         thread,
