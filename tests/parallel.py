@@ -271,8 +271,9 @@ def become_worker(session: pytest.Session, channel: Channel, folder: Path) -> No
         if isinstance(capture, CaptureManager):  # files of the controller
             capture.stop_global_capturing()
             capture.start_global_capturing()
+        reports = Reports(own, channel)
         own.pluginmanager.unregister(name="terminalreporter")
-        own.pluginmanager.register(Reports(own, channel))
+        own.pluginmanager.register(reports, name="terminalreporter")
         folder.mkdir(exist_ok=True)
         own._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined] # pyright: ignore
         _work(session, channel)
@@ -310,6 +311,7 @@ class Reports:
     def __init__(self, config: pytest.Config, channel: Channel) -> None:
         self._config = config
         self._channel = channel
+        self._tw = config.get_terminal_writer()  # compared values are described with it
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Send a report, except for those of fast fixtures."""

@@ -317,12 +317,16 @@ def test_watch_imports_new_lines_until_stopped(store: str, tmp_path: Path) -> No
     path.write_bytes(b"".join(session.lines().splitlines(keepends=True)[:4]))
     command = [sys.executable, "-c", "from partita.cli.main import main; main()", "watch", str(path.parent)]
     with subprocess.Popen([*command, "--store", store, "--json"], stdout=subprocess.PIPE) as watching:
-        assert watching.stdout is not None
-        assert loads(watching.stdout.readline())["messages"]["new"] == 3
-        session.append(path, 4)
-        new, end = 0, time.monotonic() + PATIENCE
-        while new < 3 and time.monotonic() < end:
-            new += loads(watching.stdout.readline())["messages"]["new"]
-        watching.send_signal(signal.SIGINT)
-        assert watching.wait(PATIENCE) == 0
+        try:
+            assert watching.stdout is not None
+            first = loads(watching.stdout.readline())
+            assert first["messages"]["new"] == 3, str(first)
+            session.append(path, 4)
+            new, end = 0, time.monotonic() + PATIENCE
+            while new < 3 and time.monotonic() < end:
+                new += loads(watching.stdout.readline())["messages"]["new"]
+            watching.send_signal(signal.SIGINT)
+            assert watching.wait(PATIENCE) == 0
+        finally:
+            watching.kill()  # a failure must not wait for it
     assert new == 3
