@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from partita.importers.logs.importer import import_logs
-from partita.importers.logs.plan import LogImportReport
+from partita.importers.logs.plan import LogImportReport, OnProgress, Progress
 from partita.importers.logs.workers import Workers
 from partita.logs.files import find_logs
 from partita.store.store import Store
@@ -73,8 +73,8 @@ async def statuses(store: Store, thread_id: str) -> set[str]:
     return {run.status for run in (await store.runs.list(RunFilter(thread_id=thread_id))).items}
 
 
-async def import_path(store: Store, path: Path) -> LogImportReport:
-    return await import_logs(store, find_logs([path]).files, workers=Workers(1))
+async def import_path(store: Store, path: Path, on_progress: OnProgress | None = None) -> LogImportReport:
+    return await import_logs(store, find_logs([path]).files, workers=Workers(1), on_progress=on_progress)
 
 
 async def test_a_session_of_version_2_with_its_sub_agent_under_the_call(store: Store, tmp_path: Path) -> None:
@@ -157,8 +157,10 @@ async def test_a_session_in_folders_is_reported_only_when_it_has_changed(
     storage = barn(tmp_path)
     first = await import_path(store, storage)
     assert (first.read, first.counts.new_threads) == (1, 1)
-    again = await import_path(store, storage)
+    progress: list[Progress] = []
+    again = await import_path(store, storage, progress.append)
     assert (again.read, again.sessions, again.agents["opencode"].unchanged) == (0, {}, 1)
+    assert progress == []  # otherwise a server would show that it reads sessions, and no report would end that
     (storage / "part" / "msg_1" / "prt_2.json").write_bytes(dumps({"type": "text", "text": "before winter"}))
     changed = await import_path(store, storage)
     assert (changed.read, changed.counts.changed) == (1, 1)

@@ -273,7 +273,8 @@ class _Import:
         for outcome in batch.outcomes:
             self._files += 1
             self._report.add(outcome)
-        if self._on_progress is not None:
+        # A check that finds nothing new shows nothing: some sessions are opened each time to know that.
+        if self._on_progress is not None and self._report.read:
             counts = self._report.counts
             messages = counts.new + counts.changed + counts.unchanged
             self._on_progress(
