@@ -144,7 +144,8 @@ describe("the header of a session", () => {
         const last = [...(head?.children ?? [])].filter((one) => getComputedStyle(one).opacity !== "0");
         if (!content || !last.length) return [];
         const end = Math.max(...last.map((one) => one.getBoundingClientRect().bottom));
-        return [content.getBoundingClientRect().top - end];
+        const first = [...content.children].find((one) => one.getBoundingClientRect().height) ?? content;
+        return [first.getBoundingClientRect().top - end];
       }),
     );
     expect(gaps.length).toBeGreaterThan(2);

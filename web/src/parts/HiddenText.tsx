@@ -5,18 +5,35 @@ import { Section } from "../tools/Section";
 import { findItem, revealLater, usePartial } from "../ui/reveal";
 import { Tree } from "./Tree";
 
+type Texts = Readonly<Record<string, unknown>>;
+
+/** The texts of a part that are searched, by its type. Views of other parts show all of them. */
+const TEXTS: Readonly<Record<string, (part: Part) => Texts>> = {
+  text: (part) => ({ text: (part as TextPart).text }),
+  reasoning: (part) => ({ text: (part as ReasoningPart).text }),
+  "tool-call": (part) => {
+    const { title, input, rawInput, output } = part as ToolCallPart;
+    return present({ title, input: input ?? rawInput, output: outputOf(output) });
+  },
+  "tool-result": (part) => present({ output: outputOf((part as ToolResultPart).output) }),
+};
+
 /**
  * The stored text of a part, shown below the part when a word is sought that its view leaves out: an unchanged line of
  * an edit, a parameter, the address of a link.
  */
 export function HiddenText({ part }: { part: Part }) {
+  const textsOf = TEXTS[part.type];
+  return textsOf ? <StoredText texts={() => textsOf(part)} /> : null; // a part without content takes no space
+}
+
+function StoredText({ texts }: { texts: () => Texts }) {
   const [isShown, setShown] = useState(false);
-  const value = isShown ? textsOf(part) : null;
   const area = usePartial(
     isShown
       ? null
       : (wanted) => {
-          const found = findItem([stringify(textsOf(part) ?? "")], { ...wanted, number: 0 });
+          const found = findItem([stringify(texts())], { ...wanted, number: 0 });
           if (typeof found === "number") return { type: "missing", total: 0 };
           setShown(true);
           return revealLater();
@@ -24,31 +41,14 @@ export function HiddenText({ part }: { part: Part }) {
     "last",
   );
   return (
-    <div hidden={!value} {...area}>
-      {value && (
+    <div hidden={!isShown} {...area}>
+      {isShown && (
         <Section title="As stored">
-          <Tree value={value} />
+          <Tree value={texts()} />
         </Section>
       )}
     </div>
   );
-}
-
-/** The texts of a part that are searched. Null if its view shows all of them. */
-function textsOf(part: Part): Readonly<Record<string, unknown>> | null {
-  switch (part.type) {
-    case "text":
-    case "reasoning":
-      return { text: (part as TextPart | ReasoningPart).text };
-    case "tool-call": {
-      const { title, input, rawInput, output } = part as ToolCallPart;
-      return present({ title, input: input ?? rawInput, output: outputOf(output) });
-    }
-    case "tool-result":
-      return present({ output: outputOf((part as ToolResultPart).output) });
-    default:
-      return null;
-  }
 }
 
 const outputOf = (output: object | undefined): unknown =>
