@@ -270,6 +270,10 @@ describe("the list of sessions", () => {
     expect(await inTheMiddle(page)).toBe(middle);
     await scroller.evaluate((element) => element.scrollTo(0, 0));
     await row(page, /Fresh from the sea/).waitFor();
+    // The command palette finds all of them by their title, also by the start of a word.
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: /^Search sessions/ }).fill("log 177");
+    await page.getByRole("group", { name: "Sessions" }).getByRole("option", { name: /Log 1772 / }).waitFor();
   });
 });
 

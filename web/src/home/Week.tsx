@@ -1,5 +1,6 @@
 import type { Stat } from "../api/analytics";
-import { compact, count, duration, money } from "../ui/format";
+import { shortDuration } from "../threads/rows";
+import { compact, count, money } from "../ui/format";
 import { href } from "../ui/routing";
 import type { Week as WeekTotals } from "./queries";
 import styles from "./Week.module.css";
@@ -13,7 +14,7 @@ interface Measure {
 const MEASURES: readonly Measure[] = [
   { label: "Sessions", value: (it) => it.threads, text: count },
   { label: "Messages", value: (it) => it.messages, text: count },
-  { label: "Active time", value: (it) => it.seconds ?? 0, text: (it) => (it ? duration(it) : "0 min") },
+  { label: "Active time", value: (it) => it.seconds ?? 0, text: (it) => (it ? shortDuration(it) : "0 min") },
   { label: "Tokens", value: (it) => it.inputTokens + it.outputTokens, text: compact },
   { label: "Cost", value: (it) => it.cost ?? 0, text: money },
 ];

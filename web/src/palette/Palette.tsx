@@ -14,7 +14,7 @@ import {
   settingEntries,
 } from "./entries";
 import styles from "./Palette.module.css";
-import { type Group, LIMITS, type Ranked, rank } from "./ranking";
+import { type Group, LIMITS, type Ranked, rank, type Section } from "./ranking";
 import { useSessionEntries } from "./useSessionEntries";
 
 /** The number of entries that a page key moves by. */
@@ -34,11 +34,11 @@ export function Palette({ onClose }: Props) {
   const id = useId();
   // Those of the view that has the focus now, before the palette takes it.
   const [commands] = useState(() => [...savedSearchEntries(), ...commandEntries(), ...settingEntries()]);
-  const { recent, found } = useSessionEntries(text);
+  const { titled, found } = useSessionEntries(text);
   const groups = useMemo(() => {
-    const ranked = rank(text, [...recent, ...commands]);
+    const ranked = rank(text, [...titled, ...commands]);
     return text.trim() ? [...withFound(ranked, found), searchGroup(text.trim())] : ranked;
-  }, [text, recent, found, commands]);
+  }, [text, titled, found, commands]);
   const entries = groups.flatMap(({ items }) => items.map(({ entry }) => entry));
   const current = entries.find((entry) => entry.id === chosen) ?? entries[0];
 
@@ -108,7 +108,7 @@ export function Palette({ onClose }: Props) {
             <div key={section} role="group" aria-label={section}>
               {section !== "Search" && (
                 <div className={styles.section} aria-hidden>
-                  {section === "Sessions" && !text.trim() ? "Recent sessions" : section}
+                  {headingOf(section, text.trim())}
                 </div>
               )}
               {items.map((item) => (
@@ -168,21 +168,25 @@ function Option({ entry, highlights, id, isCurrent, onPoint, onRun }: OptionProp
   );
 }
 
-/** The sessions that the server has found, after those that match by their title. */
+function headingOf(section: Section, text: string): string {
+  if (section === "Sessions" && !text) return "Recent sessions";
+  return section === "Contents" ? `Sessions with “${visible(text)}” in their messages` : section;
+}
+
+/** The sessions that the server has found in messages, after those that match by their title. */
 function withFound(
   groups: readonly Group<PaletteEntry>[],
   found: readonly PaletteEntry[],
 ): readonly Group<PaletteEntry>[] {
   const shown = new Set(groups.flatMap(({ items }) => items.map(({ entry }) => entry.id)));
   const known = [...shown].filter((id) => id.startsWith("session-")).length;
-  const more = found
+  const items = found
     .filter(({ id }) => !shown.has(id))
-    .slice(0, Math.max(MIN_FOUND, LIMITS.Sessions - known))
+    .slice(0, Math.max(MIN_FOUND, LIMITS.Contents - known))
     .map((entry) => ({ entry, highlights: [] }));
-  if (!more.length) return groups;
-  const isSessions = ({ section }: Group<PaletteEntry>) => section === "Sessions";
-  if (!groups.some(isSessions)) return [...groups, { section: "Sessions", items: more }];
-  return groups.map((group) => (isSessions(group) ? { ...group, items: [...group.items, ...more] } : group));
+  if (!items.length) return groups;
+  const after = groups.findIndex(({ section }) => section === "Sessions") + 1 || groups.length;
+  return groups.toSpliced(after, 0, { section: "Contents", items });
 }
 
 const searchGroup = (text: string): Group<PaletteEntry> => ({

@@ -1,7 +1,7 @@
 /** The entries of the command palette, ranked by what the user types. */
 import { type Match, match } from "./match";
 
-export type Section = "Sessions" | "Searches" | "Commands" | "Settings" | "Search";
+export type Section = "Sessions" | "Contents" | "Searches" | "Commands" | "Settings" | "Search";
 
 export interface Entry {
   /** Unique among all entries. */
@@ -27,6 +27,7 @@ export interface Group<T extends Entry> {
 /** How many entries of a section are shown. */
 export const LIMITS: Readonly<Record<Section, number>> = {
   Sessions: 8,
+  Contents: 8,
   Searches: 4,
   Commands: 8,
   Settings: 6,

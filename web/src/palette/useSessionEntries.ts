@@ -1,5 +1,5 @@
 /** The sessions of the command palette. */
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { isSearchable } from "../api/search";
 import { listSummaries, type ThreadSummary } from "../api/threads";
@@ -13,9 +13,9 @@ const FOUND = 8;
 const TYPING_PAUSE = 120;
 
 interface Sessions {
-  /** The recent sessions, newest first. */
-  readonly recent: readonly PaletteEntry[];
-  /** Sessions whose title or messages match, newest first. */
+  /** The recent sessions, and those with a title that matches. */
+  readonly titled: readonly PaletteEntry[];
+  /** Sessions whose messages match, newest first. */
   readonly found: readonly PaletteEntry[];
 }
 
@@ -26,20 +26,36 @@ export function useSessionEntries(text: string): Sessions {
     queryKey: ["palette"],
     queryFn: ({ signal }) => listSummaries({ limit: RECENT }, signal),
   });
-  const found = useQuery({
-    queryKey: ["palette", words],
-    queryFn: ({ signal }) => listSummaries({ limit: FOUND, text: words }, signal),
-    enabled: isSearchable(words),
+  const find = (text: string) => ({
+    queryKey: ["palette", text],
+    queryFn: ({ signal }: { signal: AbortSignal }) => listSummaries({ limit: FOUND, text }, signal),
+    enabled: isSearchable(text),
   });
+  const titled = useQuery({ ...find(titleQuery(words)), placeholderData: keepPreviousData }); // ranked in the browser
+  const found = useQuery(find(words));
   return useMemo(() => {
     const entries = (rows: readonly ThreadSummary[] = [], of?: string) =>
       rows
         .filter(({ thread }) => thread.id !== opened.current)
         .map((row) => sessionEntry(row, opened.now, of));
     const isCurrent = words !== "" && words === text.trim();
-    return { recent: entries(recent.data?.items), found: isCurrent ? entries(found.data?.items, words) : [] };
-  }, [recent.data, found.data, words, text, opened]);
+    const known = new Map(
+      [...(recent.data?.items ?? []), ...(titled.data?.items ?? [])].map((row) => [row.thread.id, row]),
+    );
+    return {
+      titled: entries([...known.values()]),
+      found: isCurrent ? entries(found.data?.items, words) : [],
+    };
+  }, [recent.data, titled.data, found.data, words, text, opened]);
 }
+
+/** The query for titles with words that start like these; empty for other text than words. */
+const titleQuery = (text: string): string => {
+  const words = text.split(/\s+/);
+  return words.every((word) => /^[\p{L}\p{N}]+$/u.test(word))
+    ? words.map((word) => `title:${word}*`).join(" ")
+    : "";
+};
 
 /** The text once the user has not typed for a moment. */
 function useSettled(text: string): string {

@@ -83,7 +83,12 @@ function FigureButton({ figure, onShow, onClick }: ButtonProps) {
         {content}
       </button>
     );
-  if (!figure.entries.length) return <span className={styles.figure}>{content}</span>;
+  if (!figure.entries.length)
+    return (
+      <span className={styles.figure} title={figure.hint}>
+        {content}
+      </span>
+    );
   return (
     <MenuButton label={figure.hint} items={itemsOf(figure.entries, onShow)} className={styles.figure} wide>
       {content}
@@ -96,7 +101,7 @@ function Content({ figure: { name, value, noun, added = 0, removed = 0 } }: { fi
   return (
     <>
       <Icon size={14} aria-hidden />
-      <span className={styles.value}>{value}</span> {noun}
+      <span className={styles.value}>{value}</span> <span className={styles.noun}>{noun}</span>
       {added > 0 && <span className={styles.added}> +{count(added)}</span>}
       {removed > 0 && <span className={styles.removed}> −{count(removed)}</span>}
     </>

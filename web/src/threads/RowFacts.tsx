@@ -8,7 +8,7 @@ import { shortTime } from "./groups";
 import { repositoryOf, shortDuration, shortMoney } from "./rows";
 import styles from "./ThreadRow.module.css";
 
-/** What is known of a session, on one line: status, repository, time, duration, cost and number of messages. */
+/** What is known of a session, on one line. Where it is too short, the last facts are left out. */
 export function RowFacts({ row, now }: { row: ThreadSummary; now: number }) {
   const { thread, errors = 0, seconds, cost, note, pinned } = row;
   const messages = thread.messageCount ?? 0;
@@ -45,21 +45,21 @@ export function RowFacts({ row, now }: { row: ThreadSummary; now: number }) {
           {shortTime(thread.updatedAt, now)}
         </time>
       )}
-      {!isActive && seconds ? (
-        <span className={`${styles.fact} ${styles.duration}`} title={`Duration: ${duration(seconds)}`}>
-          {shortDuration(seconds)}
-        </span>
-      ) : null}
-      {!isActive && cost ? (
-        <span className={`${styles.fact} ${styles.cost}`} title={`Cost: ${money(cost)}`}>
-          {shortMoney(cost)}
-        </span>
-      ) : null}
       <span className={`${styles.fact} ${styles.count}`} title={plural(messages, "message")}>
         <MessageSquare size={11} aria-hidden />
         {messages}
         <span className="visually-hidden"> {messages === 1 ? "message" : "messages"}</span>
       </span>
+      {!isActive && cost ? (
+        <span className={styles.fact} title={`Cost: ${money(cost)}`}>
+          {shortMoney(cost)}
+        </span>
+      ) : null}
+      {!isActive && seconds ? (
+        <span className={styles.fact} title={`Duration: ${duration(seconds)}`}>
+          {shortDuration(seconds)}
+        </span>
+      ) : null}
     </span>
   );
 }

@@ -71,17 +71,18 @@ export function entriesOf(
   return entries;
 }
 
-const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit" });
+const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "short" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const DATE_AND_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 
-/** 14:02 today, Mon 14:02 in the last days, else 3 Mar, or 3 Mar 2025. */
+/** 14:02 today, Mon 14:02 yesterday, Mon in the days before, else 3 Mar, or 3 Mar 2025. */
 export function shortTime(iso: string, now: number): string {
   const date = new Date(iso);
   const today = new Date(now);
-  if (midnight(date) === midnight(today)) return CLOCK.format(date);
-  if (date.getTime() < now && midnight(date) >= midnight(today, 6))
-    return WEEKDAY.format(date).replace(",", "");
+  const day = midnight(date);
+  if (day === midnight(today)) return CLOCK.format(date);
+  if (day === midnight(today, 1)) return `${WEEKDAY.format(date)} ${CLOCK.format(date)}`;
+  if (day < midnight(today) && day >= midnight(today, 6)) return WEEKDAY.format(date);
   return (date.getFullYear() === today.getFullYear() ? DATE : DATE_AND_YEAR).format(date);
 }

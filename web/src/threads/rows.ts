@@ -77,10 +77,10 @@ export function repositoryOf(row: ThreadSummary): { readonly name: string; reado
   return { name: shortProject(repository), about: about.filter(Boolean).join("\n") };
 }
 
-/** $0.02, <$0.01: a cost on little space. */
+/** $0.02, $44, <$0.01: a cost on little space. */
 export function shortMoney(value: number): string {
   if (value < 0.005) return "<$0.01";
-  if (value >= 100) return `$${Math.round(value).toLocaleString("en")}`;
+  if (value >= 9.995) return `$${Math.round(value).toLocaleString("en")}`;
   return `$${value.toFixed(2)}`;
 }
 

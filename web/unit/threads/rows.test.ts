@@ -95,7 +95,9 @@ describe("rows", () => {
   it.each([
     [0.001, "<$0.01"],
     [0.019, "$0.02"],
-    [44.39, "$44.39"],
+    [4.394, "$4.39"],
+    [9.995, "$10"],
+    [44.39, "$44"],
     [1234.5, "$1,235"],
   ])("write %d dollars as %s", (value, text) => {
     expect(shortMoney(value)).toBe(text);
