@@ -106,6 +106,18 @@ describe("the header of a session", () => {
     }
   });
 
+  it("replays the turn where the user is", async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "Replay", exact: true }).click();
+    await page.getByRole("article").getByText("Fix the parser").waitFor();
+    await page.goBack();
+    await page.locator("[data-message]").getByText("And commit it").waitFor();
+    await page.keyboard.press("n"); // the second question
+    await page.keyboard.press("n");
+    await page.getByRole("button", { name: "Replay", exact: true }).click();
+    await page.getByRole("article").getByText("And commit it").waitFor();
+  });
+
   it("copies the command that resumes the session in a terminal", async () => {
     const page = await open(undefined, { permissions: ["clipboard-read", "clipboard-write"] });
     const button = page.getByRole("button", { name: "Resume", exact: true });

@@ -20,7 +20,7 @@ import { Summary } from "../session/Summary";
 import { IconButton } from "../ui/Button";
 import { copyWithToast } from "../ui/clipboard";
 import { lazyComponent } from "../ui/lazyModule";
-import { go, toFiles, toThread } from "../ui/routing";
+import { go, toFiles, toRun, toThread } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
 import { BranchNote } from "./BranchNote";
 import styles from "./Conversation.module.css";
@@ -40,12 +40,12 @@ import { useActions } from "./useActions";
 import { useEndActions } from "./useEndActions";
 import { useKeys } from "./useKeys";
 import { useMenu } from "./useMenu";
+import { useNewestRun } from "./useNewestRun";
 import { useOutline } from "./useOutline";
 import { useOverview } from "./useOverview";
 import { usePosition } from "./usePosition";
 import { useRenderContexts } from "./useRenderContexts";
 import { useResume } from "./useResume";
-import { useRunId } from "./useRunId";
 import { useStops } from "./useStops";
 import { useSummary } from "./useSummary";
 import { TAIL_LENGTH, useTail } from "./useTail";
@@ -183,10 +183,19 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
   const copyLink = (id?: string) => void copyWithToast(linkTo(threadId, id), "Link copied");
   const toStop = useStops({ rows, turns, position, onShow: showPlace });
   useKeys({ list, selected, copyLink, showRaw, setFolds, find: find.open, toStop });
-  const currentId = selected ?? rows.at(-1)?.id;
-  const ofCurrent = currentId && (liveById.get(currentId) ?? cache.get(currentId))?.runId;
-  const runId = useRunId(threadId, ofCurrent || stored.findLast((one) => one.runId)?.runId || undefined);
-  const more = useMenu({ threadId, runId, copyLink, internal, setInternal, setPanel });
+  const runOf = (id?: string | null) => (id && (liveById.get(id) ?? cache.get(id))?.runId) || undefined;
+  const newestRun = useNewestRun(threadId, stored.findLast((one) => one.runId)?.runId || undefined);
+  const currentRun = () =>
+    runOf(selected) ?? (outline?.opensAtEnd ? undefined : runOf(position.get()?.messageId)) ?? newestRun;
+  const more = useMenu({
+    threadId,
+    hasRun: newestRun !== undefined,
+    currentRun,
+    copyLink,
+    internal,
+    setInternal,
+    setPanel,
+  });
   const write = () => composer.current?.focus();
   const resume = useResume({ thread, overview, canWrite, write, fork: actions.fork });
   const timeline = turns.nodes?.find(({ turn }) => turn.messageId === timelineOf);
@@ -206,7 +215,7 @@ export function Conversation({ threadId, message, part, query, isFiles, file }: 
           isWaiting={isWaiting}
           actions={
             <HeaderActions
-              runId={runId}
+              onReplay={newestRun === undefined ? undefined : () => go(toRun(currentRun() ?? newestRun))}
               onFind={find.open}
               onShare={() => setPanel("share")}
               resume={resume}

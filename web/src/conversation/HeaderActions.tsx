@@ -1,11 +1,10 @@
 import { type LucideIcon, Play, Search, Share2, SquareTerminal } from "lucide-react";
 import { MenuButton, type MenuItem } from "../ui/Menu";
-import { go, toRun } from "../ui/routing";
 import styles from "./HeaderActions.module.css";
 
 interface Props {
-  /** The run that is replayed; absent if none is stored. */
-  readonly runId: string | undefined;
+  /** Replays the run of the message where the user is; absent if no run is stored. */
+  readonly onReplay: (() => void) | undefined;
   readonly onFind: () => void;
   readonly onShare: () => void;
   readonly resume: readonly MenuItem[];
@@ -13,16 +12,16 @@ interface Props {
 }
 
 /** The actions of a session. They have words where there is room for them. */
-export function HeaderActions({ runId, onFind, onShare, resume, more }: Props) {
+export function HeaderActions({ onReplay, onFind, onShare, resume, more }: Props) {
   return (
     <>
       <Action icon={Search} word="Find" title="Find in this session (f)" onClick={onFind} />
       <Action
         icon={Play}
         word="Replay"
-        title={runId ? "Replay the run" : "This session has no run that can be replayed"}
-        disabled={!runId}
-        onClick={() => runId && go(toRun(runId))}
+        title={onReplay ? "Replay the run of this turn" : "This session has no run that can be replayed"}
+        disabled={!onReplay}
+        onClick={onReplay}
       />
       <Action icon={Share2} word="Share" title="Share as a file" onClick={onShare} />
       <MenuButton label="Resume this session" items={resume} className={styles.action}>
@@ -39,7 +38,7 @@ interface ActionProps {
   readonly word: string;
   readonly title: string;
   readonly disabled?: boolean;
-  readonly onClick: () => void;
+  readonly onClick: (() => void) | undefined;
 }
 
 const Action = ({ icon: Icon, word, ...rest }: ActionProps) => (

@@ -17,8 +17,9 @@ import type { Panel } from "./Conversation";
 
 interface Options {
   readonly threadId: string;
-  /** The run of the selected message, or the last one. */
-  readonly runId: string | undefined;
+  readonly hasRun: boolean;
+  /** The run of the message where the user is. */
+  readonly currentRun: () => string | undefined;
   readonly copyLink: () => void;
   readonly internal: boolean;
   readonly setInternal: (internal: boolean) => void;
@@ -26,7 +27,7 @@ interface Options {
 }
 
 export function useMenu(options: Options): readonly MenuItem[] {
-  const { threadId, runId, copyLink, internal, setInternal, setPanel } = options;
+  const { threadId, hasRun, currentRun, copyLink, internal, setInternal, setPanel } = options;
   const duplicate = async () => go(toThread((await copyThread(threadId)).id));
   return [
     { label: "Tags …", icon: <Tag size={15} />, run: () => setPanel("tags") },
@@ -35,8 +36,8 @@ export function useMenu(options: Options): readonly MenuItem[] {
     {
       label: "Compare the run",
       icon: <GitCompareArrows size={15} />,
-      disabled: !runId,
-      run: () => runId && go(toCompare(runId)),
+      disabled: !hasRun,
+      run: () => go(toCompare(currentRun())),
     },
     { label: "Duplicate", icon: <CopyPlus size={15} />, run: () => void duplicate().catch(toastError) },
     { label: "Usage", icon: <ChartColumn size={15} />, run: () => setPanel("usage") },

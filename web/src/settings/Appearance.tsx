@@ -49,7 +49,7 @@ export function Appearance() {
       <Row label="Keyboard shortcuts" about="Press ? in any view.">
         <Button onClick={showShortcuts}>Show shortcuts</Button>
       </Row>
-      <Row label="Defaults" about="Of everything on this page.">
+      <Row label="Defaults" about="For everything on this page.">
         <Button onClick={reset}>Reset to defaults</Button>
       </Row>
     </div>

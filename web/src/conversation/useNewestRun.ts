@@ -1,8 +1,8 @@
-/** The run that is replayed and compared: that of the selected message, or else the newest one. */
+/** The newest run of a thread. It is requested if it is not `known` from the last messages. */
 import { useQuery } from "@tanstack/react-query";
 import { listRuns } from "../api/runs";
 
-export function useRunId(threadId: string, known: string | undefined): string | undefined {
+export function useNewestRun(threadId: string, known: string | undefined): string | undefined {
   const { data: newest } = useQuery({
     queryKey: ["newest run", threadId],
     enabled: known === undefined,
