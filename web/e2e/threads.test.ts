@@ -273,7 +273,10 @@ describe("the list of sessions", () => {
     // The command palette finds all of them by their title, also by the start of a word.
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: /^Search sessions/ }).fill("log 177");
-    await page.getByRole("group", { name: "Sessions" }).getByRole("option", { name: /Log 1772 / }).waitFor();
+    await page
+      .getByRole("group", { name: "Sessions" })
+      .getByRole("option", { name: /Log 1772 / })
+      .waitFor();
   });
 });
 

@@ -17,6 +17,11 @@ const failed = (id: string, command: string) => ({
   ...bash(id, command, "output-error"),
   output: { type: "error-text", value: "no tape measure" },
 });
+/** A call without an error that failed by its exit code. */
+const exited = (id: string, command: string) => ({
+  ...bash(id, command),
+  output: { type: "text", value: "Process exited with code 3\nOutput:\nno crane" },
+});
 const message = (id: string, role: string, ...content: readonly object[]) => ({ id, role, content });
 
 /** A question, calls in several messages with a text between them, and a result. */
@@ -32,7 +37,7 @@ const turn = (number: number, calls: number) => [
     text(`Nearly done with ${number}.`),
     failed(`f${number}`, `weigh${number}`),
     bash(`g${number}`, `lift${number}`),
-    bash(`h${number}`, `lower${number}`),
+    (number === 0 ? exited : bash)(`h${number}`, `lower${number}`),
   ),
   message(`r${number}`, "assistant", text(`Result ${number}: forty metres. ${"It is high. ".repeat(40)}`)),
 ];
@@ -106,7 +111,7 @@ describe("the turns of a session", () => {
     const page = await open("#/t/turns?m=q0");
     const group = groups(page).first();
     expect(await group.innerText()).toMatch(/^4 calls[\s\S]*4 commands$/);
-    expect(await groups(page).nth(1).innerText()).toMatch(/3 commands[\s\S]*1 failed/);
+    await expect.poll(() => groups(page).nth(1).innerText()).toMatch(/3 commands[\s\S]*2 failed/); // one by its exit code
     expect((await shown(page)).slice(0, 5)).toEqual(["q0", "group", "m0", "group", "r0"]);
     await row(page, "q0").getByText("Turn 1").waitFor();
     await group.click();

@@ -1,4 +1,4 @@
-/** What is known of a session besides its messages: its files, and where its commits are on the web. */
+/** What is known of a session besides its messages: its files, failed calls, and where its commits are on the web. */
 import { createContext, useContext } from "react";
 import type { ThreadOverview } from "../partita.gen";
 
@@ -12,9 +12,11 @@ export interface SessionFacts {
   readonly files: ReadonlyMap<string, readonly string[]>;
   /** The web addresses of the commits that were made, by their hash. */
   readonly commits: ReadonlyMap<string, string>;
+  /** The parts of messages that are failed calls, by the id of the message; null while they are not known. */
+  readonly failures: ReadonlyMap<string, readonly number[]> | null;
 }
 
-const NO_FACTS: SessionFacts = { files: new Map(), commits: new Map() };
+const NO_FACTS: SessionFacts = { files: new Map(), commits: new Map(), failures: null };
 
 type Overview = Pick<ThreadOverview, "files" | "calls" | "commits">;
 
@@ -29,7 +31,12 @@ export function factsOf(overview: Overview | undefined): SessionFacts {
     files.set(name, [...(files.get(name) ?? []), path]);
   }
   const commits = overview.commits.flatMap(({ hash, url }) => (url ? [[hash, url] as const] : []));
-  return { files, commits: new Map(commits) };
+  const failures = new Map<string, number[]>();
+  for (const { messageId, part, state } of overview.calls)
+    if (state === "failed" && /^\d+$/.test(part))
+      // not those of sub-agents
+      failures.set(messageId, [...(failures.get(messageId) ?? []), Number(part)]);
+  return { files, commits: new Map(commits), failures };
 }
 
 const normalized = (path: string): string => path.replaceAll("\\", "/");

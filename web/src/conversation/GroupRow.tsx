@@ -1,7 +1,9 @@
 import { memo } from "react";
+import { type SessionFacts, useSessionFacts } from "../context/sessionFacts";
 import { GroupLine } from "../parts/GroupLine";
 import type { GroupEntry } from "./entries";
 import styles from "./MessageRow.module.css";
+import { holds } from "./slices";
 
 interface Props {
   readonly entry: GroupEntry;
@@ -14,7 +16,8 @@ interface Props {
 
 /** The line of a group at its position. */
 export const GroupRow = memo(function GroupRow({ entry, index, start, selected, onToggle, measure }: Props) {
-  const { key, totals, messages, isOpen, isRunning } = entry;
+  const { key, messages, isOpen, isRunning } = entry;
+  const totals = { ...entry.totals, failed: failedIn(entry, useSessionFacts()) };
   return (
     <div
       ref={measure}
@@ -37,3 +40,12 @@ export const GroupRow = memo(function GroupRow({ entry, index, start, selected, 
     </div>
   );
 });
+
+/** How many calls of a group failed. The outline does not know those of which only the exit code says so. */
+const failedIn = ({ slices, totals }: GroupEntry, { failures }: SessionFacts): number =>
+  failures
+    ? slices.reduce(
+        (sum, slice) => sum + (failures.get(slice.row.id) ?? []).filter((part) => holds(slice, part)).length,
+        0,
+      )
+    : totals.failed;
