@@ -160,7 +160,9 @@ async def test_a_session_in_folders_is_reported_only_when_it_has_changed(
     progress: list[Progress] = []
     again = await import_path(store, storage, progress.append)
     assert (again.read, again.sessions, again.agents["opencode"].unchanged) == (0, {}, 1)
-    assert progress == []  # otherwise a server would show that it reads sessions, and no report would end that
+    assert (
+        progress == []
+    )  # otherwise a server would show that it reads sessions, and no report would end that
     (storage / "part" / "msg_1" / "prt_2.json").write_bytes(dumps({"type": "text", "text": "before winter"}))
     changed = await import_path(store, storage)
     assert (changed.read, changed.counts.changed) == (1, 1)

@@ -45,6 +45,9 @@ describe("conversion", () => {
       await results(page).getByText(format).first().waitFor();
       await page.getByRole("tab", { name: "Conversation" }).click();
       await results(page).getByText(words).first().waitFor();
+      // Calls are displayed by their kind.
+      if (sample === "Claude Code log")
+        await results(page).getByRole("group", { name: "Shell npm test -- foghorn: Failed" }).waitFor();
       await page.getByRole("tab", { name: "Canonical" }).click();
       await page.getByRole("tree", { name: "Canonical messages" }).waitFor();
       await page.getByRole("tab", { name: "Target format" }).click();

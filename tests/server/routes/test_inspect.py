@@ -171,6 +171,15 @@ async def test_the_messages_are_converted_to_every_format(client: httpx.AsyncCli
     assert {loss["side"] for loss in report["losses"]} <= {"writing"}
 
 
+async def test_the_views_of_tool_calls_are_included_on_request(client: httpx.AsyncClient) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "Bash", "arguments": '{"command": "ls"}'}}
+    body = dumps([{"role": "user", "content": "Look"}, {"role": "assistant", "tool_calls": [call]}])
+    assert "views" not in await look(client, body, source="openai-chat")
+    (first, second) = (await look(client, body, source="openai-chat", views=True))["views"]
+    assert first == {}
+    assert (second["/content/parts/0"]["kind"], second["/content/parts/0"]["command"]) == ("command", "ls")
+
+
 async def test_another_format_can_be_requested(client: httpx.AsyncClient) -> None:
     report = await look(client, dumps([{"role": "user", "content": "Hi."}]), source="plain")
     assert report["from"] == "plain"

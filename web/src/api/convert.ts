@@ -1,5 +1,5 @@
 /** Inspection and conversion of pasted text. */
-import type { Message } from "../partita.gen";
+import type { Message, PartView } from "../partita.gen";
 import { getJson, type Listing, request } from "./client";
 
 export interface FormatInfo {
@@ -48,6 +48,8 @@ export interface Inspection {
   readonly from?: string;
   readonly kind?: "messages" | "stream" | "log";
   readonly messages?: readonly Message[];
+  /** For each message: the views of its tool calls, by JSON Pointer into the message. */
+  readonly views?: readonly Readonly<Record<string, PartView>>[];
   readonly to?: string;
   readonly payload?: unknown;
   readonly errors?: readonly string[];
@@ -68,7 +70,7 @@ export async function inspect(
 ): Promise<Inspection> {
   const response = await request("api/inspect", {
     method: "POST",
-    query: { from, to, carry: carry ? "true" : null },
+    query: { from, to, carry: carry ? "true" : null, views: "true" },
     headers: { "content-type": "application/octet-stream" },
     body: new Blob([text]),
     signal,

@@ -40,6 +40,11 @@ export function rememberViews(message: Message, views: ViewsOfMessage = {}): voi
   }
 }
 
+/** Stores the views that arrived with messages: those of each message at the same index. */
+export function rememberAllViews(messages: readonly Message[], views: readonly ViewsOfMessage[] = []): void {
+  for (const [index, message] of messages.entries()) rememberViews(message, views[index]);
+}
+
 /** What is displayed instead of a part that an agent added for itself, such as a slash command. */
 export function noticeOf(part: Part): Notice | undefined {
   const view = texts.get(part);

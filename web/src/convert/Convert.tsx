@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Upload, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { type Inspection, inspect, listFormats, MAX_BYTES } from "../api/convert";
+import { rememberAllViews } from "../context/toolViews";
 import { Button } from "../ui/Button";
 import { bytes, plural } from "../ui/format";
 import { Failure, Loading } from "../ui/States";
@@ -40,10 +41,12 @@ export function Convert() {
   const formats = useQuery({ queryKey: ["formats"], queryFn: ({ signal }) => listFormats(signal) });
   const query = useQuery({
     queryKey: ["inspect", settled.version, from, to, carry],
-    queryFn: async ({ signal }) => ({
-      inspection: await inspect(settled.text, { from, to, carry }, signal),
-      text: settled.text,
-    }),
+    queryFn: async ({ signal }) => {
+      const inspection = await inspect(settled.text, { from, to, carry }, signal);
+      rememberAllViews(inspection.messages ?? [], inspection.views);
+      return { inspection, text: settled.text };
+    },
+    structuralSharing: false, // views belong to the parts that have arrived, not to copies
     enabled: settled.text.trim() !== "" && !isTooLarge,
     placeholderData: keepPreviousData,
     gcTime: 0,

@@ -1,6 +1,6 @@
 /** The data of a shared file: one thread, or an index of several, whose data is in elements of their own. */
 
-import { rememberViews } from "../context/toolViews";
+import { rememberAllViews } from "../context/toolViews";
 import type { Message, PartView, Thread, ThreadOverview } from "../partita.gen";
 
 export type SharedHead = Pick<Thread, "id" | "title" | "agent" | "project" | "createdAt" | "updatedAt">;
@@ -42,7 +42,7 @@ export function readIndex(): readonly IndexEntry[] | null {
 export function readThread(element: string = DATA): SharedThread | null {
   const data = read<ThreadData>(element);
   if (!Array.isArray(data?.messages) || !data.thread) return null;
-  for (const [index, message] of data.messages.entries()) rememberViews(message, data.views?.[index]);
+  rememberAllViews(data.messages, data.views);
   const { thread, messages, overview, facts = {} } = data;
   return { thread, messages, overview: Array.isArray(overview?.turns) ? overview : undefined, facts };
 }

@@ -1,7 +1,7 @@
 """Inspect a text of any format: detect the format, read the messages, and write them in another format."""
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -24,6 +24,8 @@ from partita.server.settings import Limits
 from partita.server.worker_pool import spooled
 from partita.types.codec import to_json
 from partita.types.json import Json
+from partita.types.tool_views import PartView
+from partita.views.messages import part_views
 
 from .convert import FormatGuess, format_guess, json_pieces
 from .imports import FILES
@@ -91,6 +93,10 @@ class Inspection(msgspec.Struct, rename="camel", omit_defaults=True):
     )
     kind: Literal["messages", "stream", "log"] | None = None
     messages: Annotated[Json, Meta(description="Canonical messages.")] = None
+    views: Annotated[
+        list[Mapping[str, PartView]],
+        Meta(description="For each message: the views of its tool calls and notices, by JSON Pointer."),
+    ] = []
     to: str | None = None
     payload: Annotated[Json, Meta(description="The messages in the format `to`.")] = None
     errors: Annotated[list[str], Meta(description="The errors that a stream itself reports.")] = []
@@ -115,6 +121,7 @@ async def inspect(
     carry: Annotated[
         bool, Query(description="Carry values that the format has no place for along in its metadata.")
     ] = False,
+    views: Annotated[bool, Query(description="Include the views of tool calls and notices.")] = False,
 ) -> SpooledReply[Inspection]:
     """The body is JSON, JSON lines or server-sent events: messages of any format, a recorded stream, a
     response of a provider, or the log of an agent. Nothing is stored.
@@ -126,16 +133,26 @@ async def inspect(
         get_dump(to, where="query to")
     target = None if to is None else get_format(to).name
     data = await _body(request)
+    job = InspectionJob(data, named, target, carry, views)
     limits = caller.state.settings.limits
-    work = caller.state.workers.run(len(data), spooled, inspected_json, data, named, target, carry, limits)
+    work = caller.state.workers.run(len(data), spooled, inspected_json, job, limits)
     return SpooledReply(await while_connected(request, work))
 
 
-def inspected_json(
-    data: bytes, named: str | None, target: str | None, carry: bool, limits: Limits
-) -> Iterator[bytes]:
+class InspectionJob(NamedTuple):
+    """What a worker process inspects: a text, and what the response includes."""
+
+    data: bytes
+    source: str | None
+    """The format that the text is read as, if it is not detected."""
+    target: str | None
+    carry: bool
+    views: bool
+
+
+def inspected_json(job: InspectionJob, limits: Limits) -> Iterator[bytes]:
     """The inspection of a text, as JSON. For a worker process."""
-    return json_pieces(_inspect(data, named, target, carry), len(data), limits)
+    return json_pieces(_inspect(job), len(job.data), limits)
 
 
 async def _body(request: Request) -> bytes:
@@ -147,18 +164,20 @@ async def _body(request: Request) -> bytes:
     return bytes(data)
 
 
-def _inspect(data: bytes, named: str | None, target: str | None, carry: bool) -> Inspection:
-    inspection = Inspection(len(data), [], [], [])
+def _inspect(job: InspectionJob) -> Inspection:
+    inspection = Inspection(len(job.data), [], [], [])
     try:
-        source = read_source(data)
+        source = read_source(job.data)
         source, guesses = _guessed(source)
         inspection.shape, inspection.values = source.shape, len(source.values)
         inspection.guesses = [format_guess(one) for one in guesses]
-        inspection.source = named or _best(guesses)
+        inspection.source = job.source or _best(guesses)
         contents = read(source, inspection.source)
         _add_messages(inspection, contents)
-        if target is not None:
-            _write(inspection, contents, target, carry)
+        if job.views:
+            inspection.views = [part_views(message) for message in contents.messages]
+        if job.target is not None:
+            _write(inspection, contents, job.target, job.carry)
     except PartitaError as error:
         inspection.problem = InspectionProblem(error.what, error.where, error.hint)
     except RecursionError:
