@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violations, violationsInBoth } from "./setup/axe";
+import { rendering } from "./setup/rendering";
 import { python, type Site, serve } from "./setup/site";
 
 /** Three sessions in March 2026, and one in February for the comparison with the previous period. */
@@ -410,18 +411,7 @@ describe("analytics", () => {
 
   it.each([1440, 1280, 1024, 768, 390])("has no overlaps and no shifts at %d px", async (width) => {
     const page = await open(MARCH, { viewport: { width, height: 900 } });
-    const shift = await page.evaluate(
-      () =>
-        new Promise<number>((done) => {
-          new PerformanceObserver((list) =>
-            done(
-              list.getEntries().reduce((sum, entry) => sum + (entry as never as { value: number }).value, 0),
-            ),
-          ).observe({ type: "layout-shift", buffered: true });
-          setTimeout(() => done(0), 200);
-        }),
-    );
-    expect(shift).toBeLessThan(0.05);
+    expect((await rendering(page)).shift).toBeLessThan(0.05);
     await renderAll(page);
     const cards = await page
       .locator("#main")

@@ -4,6 +4,7 @@ import type { TimelineEvent } from "../src/api/runs";
 import type { AssistantMessage } from "../src/partita.gen";
 import { RunHistory } from "../src/replay/runHistory";
 import { violations, violationsInBoth } from "./setup/axe";
+import { rendering } from "./setup/rendering";
 import { importLines } from "./setup/session";
 import { python, type Site, serve } from "./setup/site";
 
@@ -260,6 +261,16 @@ describe("a replay", () => {
     await page.keyboard.press("s");
     await page.getByText(/pauses? shortened/).waitFor({ state: "detached" });
   });
+
+  it.each([1024, 390])(
+    "opens in the middle of a run without moving what is displayed, at %d px",
+    async (width) => {
+      const page = await site.open(`#/run/${runs.imported}?at=40`, { viewport: { width, height: 800 } });
+      await messages(page).getByText("Bake bread").waitFor();
+      await page.waitForTimeout(300);
+      expect((await rendering(page)).shift).toBeLessThan(0.02);
+    },
+  );
 
   it("shows the duration of a call after it has ended", async () => {
     const called = items.findIndex((item) => item.chunk?.type === "tool-input-available") + 1;

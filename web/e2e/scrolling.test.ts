@@ -1,6 +1,7 @@
 /** Where a session opens, and what moves when something is expanded or arrives. */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { rendering } from "./setup/rendering";
 import { assistantRecord, importRecords, type SessionRecord, userRecord } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 
@@ -83,21 +84,11 @@ describe("the list of messages", () => {
   afterAll(() => site.stop());
 
   it("opens an ended session at its start, without moving what is displayed", async () => {
-    const page = await site.open("");
-    await page.addInitScript(() => {
-      const shifts: number[] = [];
-      Object.assign(window, { shifts });
-      new PerformanceObserver((entries) => {
-        for (const one of entries.getEntries()) shifts.push((one as unknown as { value: number }).value);
-      }).observe({ type: "layout-shift", buffered: true });
-    });
-    await page.goto(`${site.address}/#/t/${SESSION}`);
-    await page.reload();
+    const page = await site.open(`#/t/${SESSION}`);
     await list(page).getByText("Question 0: measure the tower again.").waitFor();
     await page.waitForTimeout(700);
     expect(await list(page).evaluate((section) => section.scrollTop)).toBe(0);
-    const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts);
-    expect(shifts.reduce((sum, one) => sum + one, 0)).toBeLessThan(0.05);
+    expect((await rendering(page)).shift).toBeLessThan(0.05);
   });
 
   it("opens a chat at its end", async () => {

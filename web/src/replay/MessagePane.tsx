@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { RenderProvider } from "../context/renderContext";
 import type { Message, Run } from "../partita.gen";
 import { MessageView } from "../parts/MessageView";
@@ -10,8 +10,8 @@ import type { Progress } from "./runTimeline";
 import { useReplayContext } from "./useReplayContext";
 
 interface Props {
-  /** The user message that the run answers. */
-  readonly question: Message | undefined;
+  /** The user message that the run answers: null if there is none, undefined while it is loading. */
+  readonly question: Message | null | undefined;
   readonly player: Player;
   readonly run: Run;
   readonly progress: Progress;
@@ -45,6 +45,11 @@ export function MessagePane({ question, player, run, progress }: Props) {
     initialRect: { width: 800, height: 800 },
   });
   useStickToEnd(end, list, box);
+  const isLoaded = question !== undefined;
+  const [isReady, setReady] = useState(false);
+  useLayoutEffect(() => {
+    if (isLoaded) setReady(true); // the first rows appear together, measured
+  }, [isLoaded]);
   return (
     <section
       ref={box}
@@ -53,6 +58,7 @@ export function MessagePane({ question, player, run, progress }: Props) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
       tabIndex={0}
       data-at={position}
+      data-ready={isReady}
     >
       <div className={styles.sizer} style={{ height: list.getTotalSize() }}>
         <RenderProvider value={context}>

@@ -147,12 +147,12 @@ function Legend({ skipped, isImported }: { skipped: number; isImported: boolean 
   );
 }
 
-/** The message of the user that the run responds to. */
-function useQuestion(threadId: string, id: string | undefined): Message | undefined {
-  const { data } = useQuery({
+/** The message of the user that the run responds to: null if there is none, undefined while it is loading. */
+function useQuestion(threadId: string, id: string | null | undefined): Message | null | undefined {
+  const { data, isError } = useQuery({
     queryKey: ["question", threadId, id],
-    enabled: id !== undefined,
+    enabled: typeof id === "string",
     queryFn: async ({ signal }) => (await findMessage(threadId, id ?? "", signal)) ?? null,
   });
-  return data ?? undefined;
+  return id === null || isError ? null : data;
 }

@@ -21,8 +21,8 @@ export interface Progress {
   readonly error?: unknown;
   /** Present as soon as the first message has loaded. */
   readonly history?: RunHistory;
-  /** The id of the user's message that the run responds to. */
-  readonly question?: string;
+  /** The id of the user's message that the run responds to: null if there is none. */
+  readonly question?: string | null;
 }
 
 const INITIAL: Progress = { loaded: 0, total: 0, complete: false, isActive: false, isImported: false };
@@ -58,7 +58,7 @@ export class RunTimeline {
     const { messages, question } = await readMoment(this.runId, 0, signal);
     const first = messages.at(-1);
     this.update({
-      question: question ?? undefined,
+      question,
       history: first && new RunHistory(this.events, first, this.runId),
     });
   }
