@@ -277,6 +277,17 @@ def test_a_session_without_a_prompt_is_named_after_its_opening(text: str, title:
     assert read(session).log.thread.title == title
 
 
+def test_a_session_is_named_after_a_command_rather_than_a_letter() -> None:
+    session = Session().prompt("<command-name>/clear</command-name>", uuid="u-1")
+    session.prompt(
+        "<command-message>bake</command-message>\n<command-name>/bake-bread</command-name>", uuid="u-2"
+    )
+    session.answer(text="Rye or wheat? y for rye.", uuid="u-3").prompt("y", uuid="u-4").answer(text="Rye.")
+    assert read(session).log.thread.title == "/bake-bread"
+    session.prompt("And a cake")
+    assert read(session).log.thread.title == "And a cake"
+
+
 def test_a_long_title_is_cut() -> None:
     title = read(Session().prompt("bread " * 100)).log.thread.title
     assert title is not None

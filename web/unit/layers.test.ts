@@ -41,7 +41,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   replay: ["ui", "api", "stream", "context", "parts"],
   compare: ["ui", "api", "replay"],
   analytics: ["ui", "api", "threads"],
-  convert: ["ui", "api", "tools", "reader"],
+  convert: ["ui", "api", "context", "tools", "reader"],
   palette: ["ui", "api"],
 };
 

@@ -29,7 +29,7 @@ from partita.formats.log.thread_builder import CallTimes, LogBuilder, Turn
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message
 from partita.types.threads import Thread
-from partita.views.prompts import clean_title
+from partita.views.prompts import clean_title, is_telling
 
 from .lines.blocks import open_log
 from .lines.heads import first_values
@@ -427,8 +427,8 @@ def _read_stamp(stamp: str | None) -> datetime | None:
 
 # Threads
 
-TITLES: Final[tuple[Fact, ...]] = ("title", "agentTitle", "summary", "prompt", "opening")
-"""The facts that are used as the title of a thread, by preference."""
+TITLES: Final[tuple[Fact, ...]] = ("title", "agentTitle", "summary", "prompt", "opening", "command")
+"""The facts that are used as the title of a thread, by preference. A prompt like `y` is used last."""
 
 METADATA: Final[dict[Fact, str]] = {
     "sessionId": "sessionId",
@@ -448,11 +448,11 @@ METADATA: Final[dict[Fact, str]] = {
 
 def title_of(facts: dict[Fact, Json]) -> str | None:
     """Return the title of a thread: that of a person, of the agent, a summary, or the first text."""
-    for fact in TITLES:
-        text = facts.get(fact)
-        if isinstance(text, str) and (title := clean_title(text)):
-            return title
-    return None
+    titles = {fact: clean_title(text) for fact in TITLES if isinstance(text := facts.get(fact), str)}
+    prompt = titles.get("prompt")
+    if prompt is not None and not is_telling(prompt):
+        titles["prompt"] = titles.pop("prompt")
+    return next(filter(None, titles.values()), None)
 
 
 # Sub-agents

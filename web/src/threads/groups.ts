@@ -33,18 +33,23 @@ const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric" 
 const midnight = (of: Date, before = 0): number =>
   new Date(of.getFullYear(), of.getMonth(), of.getDate() - before).getTime();
 
-/** The group of a time: Today, Yesterday, This week, Last week, or its month. Weeks start on Monday. */
-export function groupOf(iso: string | null | undefined, now: number): string {
-  if (!iso) return "Unknown date";
-  const date = new Date(iso);
+type Grouping = (iso: string | null | undefined) => string;
+
+/** Names the group of a time: Today, Yesterday, This week, Last week, or its month. Weeks start on Monday. */
+export function groupingAt(now: number): Grouping {
   const today = new Date(now);
-  const day = midnight(date);
   const weekday = (today.getDay() + 6) % 7;
-  if (day >= midnight(today)) return "Today";
-  if (day >= midnight(today, 1)) return "Yesterday";
-  if (day >= midnight(today, weekday)) return "This week";
-  if (day >= midnight(today, weekday + 7)) return "Last week";
-  return MONTH.format(date);
+  const starts = [
+    [midnight(today), "Today"],
+    [midnight(today, 1), "Yesterday"],
+    [midnight(today, weekday), "This week"],
+    [midnight(today, weekday + 7), "Last week"],
+  ] as const;
+  return (iso) => {
+    if (!iso) return "Unknown date";
+    const time = Date.parse(iso);
+    return starts.find(([start]) => time >= start)?.[1] ?? MONTH.format(time);
+  };
 }
 
 /** The rows in their order, with a heading before each group if they are in the order of time. */
@@ -55,10 +60,11 @@ export function entriesOf(
   sizes: Sizes,
 ): readonly Entry[] {
   const entries: Entry[] = [];
+  const groupOf = groupingAt(now);
   let group: string | null = null;
   let start = 0;
   rows.forEach((row, position) => {
-    const label = row.pinned ? "Pinned" : groupOf(row.thread.updatedAt, now);
+    const label = row.pinned ? "Pinned" : groupOf(row.thread.updatedAt);
     if (isByTime(sort) && label !== group) {
       group = label;
       entries.push({ kind: "heading", key: `heading ${label}`, label, size: sizes.heading, start });

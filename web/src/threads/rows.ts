@@ -2,6 +2,7 @@
 import type { InfiniteData } from "@tanstack/react-query";
 import type { Listing } from "../api/client";
 import type { ThreadSummary } from "../api/threads";
+import { count } from "../ui/format";
 import { visible } from "../ui/sanitize";
 import { comparator, isByTime, type Sort } from "./sorts";
 
@@ -80,7 +81,7 @@ export function repositoryOf(row: ThreadSummary): { readonly name: string; reado
 /** $0.02, $44, <$0.01: a cost on little space. */
 export function shortMoney(value: number): string {
   if (value < 0.005) return "<$0.01";
-  if (value >= 9.995) return `$${Math.round(value).toLocaleString("en")}`;
+  if (value >= 9.995) return `$${count(Math.round(value))}`;
   return `$${value.toFixed(2)}`;
 }
 

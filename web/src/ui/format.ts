@@ -13,11 +13,15 @@ export const count = (value: number): string => COUNT.format(value);
 /** 12.3K */
 export const compact = (value: number): string => COMPACT.format(value);
 
+const digits = (count: number) =>
+  new Intl.NumberFormat("en", { minimumFractionDigits: count, maximumFractionDigits: count });
+const [WHOLE, CENTS, FRACTIONS] = [digits(0), digits(2), digits(4)];
+
 /** $0.0042, $1.20, $1,234 */
 export function money(value: number): string {
   if (value === 0) return "$0";
-  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 0.1 ? 2 : 4;
-  return `$${value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+  const amount = Math.abs(value);
+  return `$${(amount >= 100 ? WHOLE : amount >= 0.1 ? CENTS : FRACTIONS).format(value)}`;
 }
 
 /** 840 ms, 4.2 s, 12 s, 3 min, 3 min 20 s, 2 h 5 min, 3 d 4 h */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ThreadSummary } from "../../src/api/threads";
-import { entriesOf, groupOf, shortTime } from "../../src/threads/groups";
+import { entriesOf, groupingAt, shortTime } from "../../src/threads/groups";
 import { comparator, type Sort } from "../../src/threads/sorts";
 
 /** Wednesday, 18 November 2026, 15:00, in the time zone of the browser. */
@@ -27,11 +27,11 @@ describe("the group of a session", () => {
     [at(2025, 3, 1), "March 2025"],
     [null, "Unknown date"],
   ])("of %s is %s", (time, group) => {
-    expect(groupOf(time, NOW)).toBe(group);
+    expect(groupingAt(NOW)(time)).toBe(group);
   });
 
   it("is Yesterday on a Monday, although it is of the last week", () => {
-    expect(groupOf(at(2026, 11, 15), new Date(2026, 10, 16, 9).getTime())).toBe("Yesterday");
+    expect(groupingAt(new Date(2026, 10, 16, 9).getTime())(at(2026, 11, 15))).toBe("Yesterday");
   });
 });
 

@@ -46,6 +46,7 @@ from .user_content import (
     CONVERSATION,
     HIDDEN,
     TAGGED,
+    Kind,
     first_text,
     kind_of_user,
     opening_of,
@@ -99,6 +100,7 @@ class Conversation:
         self._early_results: dict[str, _EarlyResult] = {}  # results before their calls
         self._has_prompt = False  # since the turn began
         self._has_response = False
+        self._command: str | None = None  # the last one, until something follows it
 
     def finish(self) -> None:
         """Keep the results whose calls were not found."""
@@ -183,10 +185,11 @@ class Conversation:
             elif (split := split_of(content, parts)) is not None:
                 record[SPLIT] = split
             message.pop("content", None)
-        if kind != "prompt":
+        if kind == "prompt":
+            self._command = None
+        else:
             record[KIND] = kind
-            if (opening := opening_of(kind, text)) is not None:
-                self._sink.set_fact("opening", opening)
+            self._open(kind, text)
         is_prompt = kind in CONVERSATION
         parent = self._parent(record, is_prompt, id_, parts)
         is_warm_up = is_prompt and text == "Warmup" and bool(record.get("isSidechain"))  # seen in recordings
@@ -204,6 +207,15 @@ class Conversation:
         )
         if kind == "interruption":
             self._sink.end_turn("interrupted", text)
+
+    def _open(self, kind: Kind, text: str) -> None:
+        """Set what a session can be named after. A command that gets a response is like a prompt."""
+        opening = opening_of(kind, text)
+        if opening is None:
+            return
+        if kind == "command":
+            self._command = opening
+        self._sink.set_fact("command" if kind == "command" else "opening", opening)
 
     def _parent(self, record: JsonObject, is_prompt: bool, id: str, parts: Sequence[UserPart]) -> str | None:
         """Return the parent of a text. A prompt begins a turn, and so does a command after a response."""
@@ -354,6 +366,9 @@ class Conversation:
         )
         sink.append(id_, _STEP)
         self._has_response = True
+        if self._command is not None:
+            sink.set_fact("opening", self._command)
+            self._command = None
         return response
 
     def _update_response(self, response: Response, message: JsonObject) -> None:

@@ -24,7 +24,8 @@ Fact: TypeAlias = Literal[
     "agentTitle",  # given by the agent; used if no person gave one
     "summary",  # used if there is no title
     "prompt",  # a prompt; the first that says something is used if there is no title and no summary
-    "opening",  # the first command, or message of another agent; used if there is nothing else
+    "opening",  # a command that the agent responded to, or a message of another agent; used like a prompt
+    "command",  # another command; used if there is nothing else
     "cwd",
     "gitBranch",
     "gitCommit",

@@ -642,8 +642,8 @@ class LogBuilder(ThreadBuilder):
             self.turn = self.turn._replace(end=how, error=why, ended_at=self.time)
 
     def set_fact(self, fact: Fact, value: Json) -> None:
-        """Set a fact about the thread: of prompts and openings the first telling one, of others the last."""
-        if fact not in ("prompt", "opening"):
+        """Set a fact about the thread: of prompts and commands the first telling one, of others the last."""
+        if fact not in ("prompt", "opening", "command"):
             self.facts[fact] = value
         elif not is_telling(str(self.facts.get(fact, ""))):
             title = clean_title(str(value))
