@@ -3,8 +3,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-# Many tests wait for processes, sockets and clocks, so there are more workers than cores.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
+# Many tests wait for processes, sockets and clocks, so there is one worker more than cores; the browser tests run beside them.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # Large values are given back to the system when they are freed, so that a worker stays small.
 PYTEST := MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1000000 MALLOC_TRIM_THRESHOLD_=1000000 \
 	$(BIN)/python -m pytest --workers $(WORKERS)

@@ -124,6 +124,9 @@ const NESTED = [
       },
     },
   }),
+  message("a4", "assistant", [], {
+    networkExecution: { primitiveType: "agent", primitiveId: "sea", finalResult: { text: "It is calm." } },
+  }),
 ];
 
 describe("the parts of a message", () => {
@@ -273,6 +276,8 @@ describe("the parts of a message", () => {
       .last()
       .click();
     await page.getByText("Wet.", { exact: true }).last().waitFor();
+    await page.getByText("It is calm.").waitFor();
+    expect(await violations(page)).toEqual([]);
   });
 
   it("show what the user wrote apart from what an editor added", async () => {

@@ -26,11 +26,24 @@ const RECORDS: readonly SessionRecord[] = [
   ),
 ];
 
+const BUSY = "5e551000-0000-4000-8000-00000000b057";
+/** A session with every figure. */
+const BUSY_RECORDS: readonly SessionRecord[] = [
+  userRecord("Do everything"),
+  ...toolRecords("b1", "Write", { file_path: "/srv/lamp.py", content: "lit\n".repeat(1200) }, "written"),
+  ...toolRecords("b2", "Bash", { command: "make" }, "no rule", true),
+  ...toolRecords("b3", "Bash", { command: "git commit -m Light" }, "[main 1a2b3c4] Light\n 1 file changed"),
+  ...toolRecords("b4", "Bash", { command: "gh pr create" }, "https://github.com/srv/lamp/pull/7"),
+  ...toolRecords("b5", "Task", { description: "Look", prompt: "Look", subagent_type: "scout" }, "Seen."),
+  assistantRecord("end", { type: "text", text: "Done." }, { input_tokens: 900_000, output_tokens: 100 }),
+];
+
 describe("the header of a session", () => {
   let site: Site;
   beforeAll(async () => {
     site = await serve();
     await importRecords(site, ID, RECORDS);
+    await importRecords(site, BUSY, BUSY_RECORDS);
     await site.seed([
       {
         thread: { id: "chat", title: LONG_TITLE },
@@ -215,6 +228,16 @@ describe("the header of a session", () => {
     await page.getByRole("button", { name: "Fork and continue with" }).waitFor();
     const box = await page.getByRole("region", { name: "Messages" }).boundingBox();
     expect((box?.height ?? 0) / 844).toBeGreaterThan(0.55);
+  });
+
+  it("scrolls its figures on a narrow screen, not the page", async () => {
+    const page = await open(`#/t/${BUSY}`, { viewport: { width: 320, height: 844 } });
+    await page.locator("[data-figure=usage]").first().waitFor();
+    const widths = await page.evaluate(() =>
+      [document.documentElement, document.querySelector("[aria-label=Summary]")].map((it) => it?.scrollWidth),
+    );
+    expect(widths[0]).toBe(320);
+    expect(widths[1]).toBeGreaterThan(320);
   });
 
   it("has no accessibility violations in both themes", async () => {

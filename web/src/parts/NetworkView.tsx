@@ -91,7 +91,8 @@ function Result({ result, place }: { result: NetworkResult; place: PartPlace }) 
   const isText = Boolean(result.text) && (result.value === undefined || typeof result.value === "string");
   const shown = result.messages?.filter((message) => !message.internal) ?? [];
   return (
-    <section aria-labelledby={id} className={styles.body}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+    <div role="group" aria-labelledby={id} className={styles.body}>
       <span id={id} className={styles.fact}>
         Result
       </span>
@@ -110,6 +111,6 @@ function Result({ result, place }: { result: NetworkResult; place: PartPlace }) 
       )}
       {isText && <Markdown text={String(result.text)} live={false} />}
       {result.value !== undefined && !isText && <Tree value={result.value} />}
-    </section>
+    </div>
   );
 }

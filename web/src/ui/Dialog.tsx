@@ -26,7 +26,11 @@ export function Dialog({ title, onClose, children, wide, side, bare }: Props) {
     const before = document.activeElement;
     if (side) element.show();
     else element.showModal();
-    if (body.current) firstField(body.current).focus();
+    if (body.current) {
+      const field = firstField(body.current);
+      if (field === body.current) field.tabIndex = 0; // to scroll it by keys, also after the focus was elsewhere
+      field.focus();
+    }
     return () => {
       const isInside = element.contains(document.activeElement) || document.activeElement === document.body;
       element.close();
