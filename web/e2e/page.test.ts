@@ -20,6 +20,7 @@ describe("the page", () => {
     await page.getByRole("link", { name: "Analytics" }).waitFor();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    expect(await page.evaluate(() => (document.activeElement as HTMLElement).tabIndex)).toBe(0); // scrolled by keys
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
