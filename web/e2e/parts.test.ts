@@ -120,7 +120,10 @@ const NESTED = [
       iteration: 0,
       finalResult: {
         text: "It rains.",
-        messages: [message("n1", "assistant", [{ type: "text", text: "Wet." }])],
+        messages: [
+          message("n0", "user", [{ type: "text", text: "Oslo?" }]),
+          message("n1", "assistant", [{ type: "text", text: "Wet." }]),
+        ],
       },
     },
   }),
@@ -271,10 +274,8 @@ describe("the parts of a message", () => {
     const page = await site.open("#/t/nested?m=a3");
     await page.getByText("It knows the rain.").waitFor();
     await page.getByText("It rains.").waitFor();
-    await page
-      .getByRole("button", { name: /1 message/ })
-      .last()
-      .click();
+    expect(await page.locator('article[data-place="a3"]').getByText("Oslo?").count()).toBe(1);
+    await page.getByRole("button", { name: "2 messages Wet." }).click();
     await page.getByText("Wet.", { exact: true }).last().waitFor();
     await page.getByText("It is calm.").waitFor();
     expect(await violations(page)).toEqual([]);

@@ -24,7 +24,7 @@ export function Messages({ messages, place, open = false }: MessagesProps) {
   const { live, target } = useRenderContext();
   const depth = useContext(Depth) + 1;
   const calls = callsIn(messages);
-  const first = messages[0];
+  const answer = messages.find(({ role }) => role === "assistant"); // its prompt is shown above
   const isOpen = open || (live && depth < MAX_OPENED);
   const head = (
     <span className={styles.head}>
@@ -33,7 +33,7 @@ export function Messages({ messages, place, open = false }: MessagesProps) {
         {plural(messages.length, "message")}
         {calls > 0 && `, ${plural(calls, "call")}`}
       </span>
-      {first && <span className={styles.text}>{visible(firstLine(first))}</span>}
+      {answer && <span className={styles.text}>{visible(firstLine(answer))}</span>}
     </span>
   );
   return (
