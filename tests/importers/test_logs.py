@@ -325,6 +325,28 @@ async def test_sub_agents_are_nested_under_their_calls(store: Store, tmp_path: P
     assert path.exists()
 
 
+async def test_the_time_of_a_sub_agent_is_part_of_that_of_its_thread(store: Store, tmp_path: Path) -> None:
+    main = ClaudeLog().prompt("Find the slugs.")
+    main.answer(call={"id": "toolu_5", "name": "Task", "input": {"prompt": "Look under the leaves."}})
+    main.result("toolu_5", "Seven.", toolUseResult={"agentId": "a1", "status": "completed"})
+    inner = ClaudeLog(agent="a1").prompt("Look under the leaves.").answer("Seven.", output=40)
+    main.write(tmp_path)
+    inner.write(tmp_path / SESSION / "subagents", "agent-a1.jsonl")
+    await import_paths(store, tmp_path)
+    runs = (await store.runs.list(RunFilter(thread_id=SESSION))).items
+    times = {
+        run.id.partition("@")[0]: (run.finished_at - run.started_at).total_seconds()
+        for run in runs
+        if run.started_at and run.finished_at
+    }
+    assert times[f"{SESSION}/a1"] > 0
+    assert (await store.threads.summary(SESSION)).seconds == times[SESSION]
+    assert [stat.seconds for stat in await store.stats.totals()] == [times[SESSION]]
+    assert [stat.seconds for stat in await store.stats.threads()] == [times[SESSION]]
+    by_model = await store.stats.totals(by="model")
+    assert sum(stat.seconds for stat in by_model) == sum(times.values())
+
+
 async def test_forks_are_counted_once(store: Store, tmp_path: Path) -> None:
     gardening().write(tmp_path)
     fork = tmp_path / f"{OTHER}.jsonl"

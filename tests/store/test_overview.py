@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from partita.errors import NotFoundError
+from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.store.threads.overview import PAGE, overview
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
@@ -69,6 +70,36 @@ async def test_turns_begin_at_prompts(store: Store) -> None:
     assert (found.started_at, found.ended_at) == (NOON, NOON + timedelta(minutes=62))
     assert found.seconds == 300
     assert not any(one.running for one in found.turns)
+
+
+async def test_turns_end_with_their_runs(store: Store) -> None:
+    await store.threads.create("t1")
+    ends = {"first": 10, "second": 20}
+
+    def set_times(tx: Transaction) -> None:
+        for name, minute in ends.items():
+            ended = tx.instant(NOON + timedelta(minutes=minute))
+            tx.sql("UPDATE runs SET finished_at = ? WHERE id = ?", (ended, name))
+
+    for name in ends:
+        await store.runs.open("t1", id=name)
+        await store.runs.finish(name)
+    await store.runs.open("t1", id="lost")
+    await store.runs.interrupt("lost", "the process ended")
+    await store.write(set_times)
+    messages: list[Message] = [
+        user_message("u1", created_at=NOON),
+        answer("a1", TextPart("First,"), minute=1, run_id="first"),
+        user_message("u2", created_at=NOON + timedelta(minutes=5)),  # the run continues
+        answer("a2", TextPart("second."), minute=6, run_id="first"),
+        user_message("u3", created_at=NOON + timedelta(minutes=15)),
+        answer("a3", TextPart("Third."), minute=16, run_id="second"),
+        user_message("u4", created_at=NOON + timedelta(minutes=30)),
+        answer("a4", TextPart("Fourth"), minute=31, run_id="lost"),
+    ]
+    await store.messages.save(messages, thread_id="t1")
+    found = await overview(store, "t1")
+    assert [turn.seconds for turn in found.turns] == [60, 300, 300, 60]
 
 
 async def test_calls_have_their_kind_state_and_lines(store: Store) -> None:

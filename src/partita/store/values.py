@@ -143,7 +143,7 @@ class UsageStat(UsageTotals, kw_only=True):
     runs: int  # a tool has none
     failed_runs: int = 0
     interrupted_runs: int = 0  # also those that were cancelled
-    seconds: float = 0  # the sum of the durations of its runs, as far as they are known
+    seconds: float = 0  # of its runs, as far as it is known; that of sub-agents only by model
     tool_calls: int
     tool_errors: int  # without interrupted calls
     denied: int
@@ -233,7 +233,9 @@ class ThreadMatches(Value, kw_only=True):
 
 
 ThreadSort: TypeAlias = Literal["time", "created", "cost", "tokens", "messages", "duration"]
-"""What lists of threads are sorted by. `time` is that of the last message, `duration` that of all runs."""
+"""What lists of threads are sorted by. `time` is that of the last message, `duration` that of all runs
+without those of sub-agents.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -172,9 +172,12 @@ class OverviewBuilder:
     """The page of the git repository."""
     responses: Mapping[str, Sequence[Tokens]]
     """What responses consumed, by message, also those of sub-agents."""
+    run_ends: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
+    """When runs ended, if that is known: the last messages of runs have only the time of their start."""
     files: FileChanges = field(default_factory=FileChanges)
     commits: list[MadeCommit] = field(default_factory=list[MadeCommit])
     _turns: list[_Turn] = field(default_factory=list[_Turn])
+    _last_turns: dict[str, _Turn] = field(default_factory=dict[str, _Turn])
     _calls: list[tuple[_Turn, OverviewCall]] = field(default_factory=list[tuple[_Turn, OverviewCall]])
     _pull_requests: dict[str, MadePullRequest] = field(default_factory=dict[str, MadePullRequest])
 
@@ -189,6 +192,8 @@ class OverviewBuilder:
         if message.internal or isinstance(message, UserMessage | SystemMessage):
             return
         turn.reach(message.created_at)
+        if message.run_id is not None:
+            self._last_turns[message.run_id] = turn
         for ends in times.values():
             for time in ends:
                 turn.reach(time)
@@ -270,6 +275,8 @@ class OverviewBuilder:
     def turns(self, *, is_running: bool) -> tuple[OverviewTurn, ...]:
         """The turns. With `is_running` an agent is working on the last one."""
         last = self._turns[-1:]
+        for run_id, turn in self._last_turns.items():
+            turn.reach(self.run_ends.get(run_id))
         return tuple(turn.finished(running=is_running and turn in last) for turn in self._turns)
 
     def calls(self, *, is_running: bool) -> tuple[OverviewCall, ...]:

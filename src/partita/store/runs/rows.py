@@ -54,6 +54,9 @@ SECONDS: Final = {
 }
 """The duration of a run `r` in SQL, by whether the engine is SQLite."""
 
+OF_SUB_AGENT: Final = "substr(r.id, 1, length(r.thread_id) + 1) = r.thread_id || '/'"
+"""The condition in SQL that a run `r` was read from the log of a sub-agent: another run waited for it."""
+
 MAX_ID = 255
 
 ACTIVE_UNTIL: Final = "activeUntil"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row
 
 from partita.store.projects import project_condition
-from partita.store.runs.rows import SECONDS, STARTED
+from partita.store.runs.rows import OF_SUB_AGENT, SECONDS, STARTED
 from partita.store.schema import NEVER
 from partita.store.sql.transaction import Transaction
 from partita.store.usage import TOTALS
@@ -103,8 +103,12 @@ def calls_measure(tx: Transaction, *, whole_thread: bool, by_model: bool) -> Mea
     )
 
 
-def runs_measure(tx: Transaction) -> Measure:
-    """The number and results of runs and the sum of their durations, by the time they were created."""
+def runs_measure(tx: Transaction, *, by_model: bool) -> Measure:
+    """The number and results of runs and the sum of their durations, by the time they were created.
+
+    The time of sub-agents counts by model only: otherwise it is part of that of the run which started them.
+    """
+    timed = f"r.finished_at > {STARTED}" + ("" if by_model else f" AND NOT {OF_SUB_AGENT}")
     seconds = SECONDS[tx.is_sqlite]
     return Measure(
         "runs r CROSS JOIN threads t",
@@ -119,7 +123,7 @@ def runs_measure(tx: Transaction) -> Measure:
         f"""count(*) AS runs,
     count(*) FILTER (WHERE r.status = 'failed') AS failed_runs,
     count(*) FILTER (WHERE r.status IN ('interrupted', 'cancelled')) AS interrupted_runs,
-    coalesce(sum(CASE WHEN r.finished_at > {STARTED} THEN {seconds} END), 0) AS seconds""",
+    coalesce(sum(CASE WHEN {timed} THEN {seconds} END), 0) AS seconds""",
     )
 
 
@@ -131,7 +135,7 @@ def all_measures(
         "messages": messages_measure(),
         "usage": usage_measure(whole_thread=whole_thread),
         "calls": calls_measure(tx, whole_thread=whole_thread, by_model=by_model),
-        "runs": runs_measure(tx),
+        "runs": runs_measure(tx, by_model=by_model),
     }
 
 

@@ -195,7 +195,7 @@ def run_stats(
     tx: Transaction, filter: StatFilter | None = None, *, order: RunOrder = "cost", limit: int = 20
 ) -> tuple[RunStat, ...]:
     """The runs with the highest cost, duration or number of tokens."""
-    measure = runs_measure(tx)
+    measure = runs_measure(tx, by_model=False)
     condition, values = where(tx, measure, filter or StatFilter())
     query = RUNS.format(
         input=OWN_USAGE[tx.is_sqlite].format(name="inputTokens"),
@@ -239,7 +239,7 @@ class ThreadStat(Value, kw_only=True):
     project: str | None = None
     messages: int
     runs: int
-    seconds: float  # the sum of the durations of runs that have ended
+    seconds: float  # the sum of the durations of runs that have ended, without those of sub-agents
     input_tokens: int
     output_tokens: int
     cost: float | None = None

@@ -18,7 +18,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from partita.store.runs.rows import ACTIVE, SECONDS, is_idle
+from partita.store.runs.rows import ACTIVE, OF_SUB_AGENT, SECONDS, is_idle
 from partita.store.schema import NEVER, Instant, consumptions, runs, threads
 from partita.store.sql.pages import Numbered, NumberedPage, from_cursor, page_size, time_and_id, to_cursor
 from partita.store.sql.transaction import Transaction
@@ -73,12 +73,13 @@ SORTS: Final[Mapping[ThreadSort, ColumnElement[Any]]] = {
 DURATION: Final = {
     is_sqlite: literal_column(
         f"(SELECT CAST(coalesce(sum({seconds} * 1000), 0) AS BIGINT) FROM runs r"
-        " WHERE r.owner = threads.owner AND r.thread_id = threads.id AND r.finished_at > r.started_at)",
+        " WHERE r.owner = threads.owner AND r.thread_id = threads.id AND r.finished_at > r.started_at"
+        f" AND NOT {OF_SUB_AGENT})",
         BigInteger,
     )
     for is_sqlite, seconds in SECONDS.items()
 }
-"""The sum of the durations of the runs of a thread, in milliseconds."""
+"""The sum of the durations of the runs of a thread without those of sub-agents, in milliseconds."""
 
 
 def _page_of_rows(
@@ -230,10 +231,10 @@ SELECT DISTINCT t.owner, t.id FROM {chosen} CROSS JOIN messages m CROSS JOIN par
 WHERE m.owner = t.owner AND m.thread_id = t.id AND m.id = t.active_leaf_id
     AND p.owner = m.owner AND p.message = m.key AND p.state = 'approval-requested'
 """
-RUNS: Final = """
+RUNS: Final = f"""
 SELECT t.owner, t.id, count(*) AS runs,
-    sum(CASE WHEN r.finished_at > r.started_at THEN {seconds} END) AS seconds
-FROM {chosen} CROSS JOIN runs r WHERE r.owner = t.owner AND r.thread_id = t.id GROUP BY t.owner, t.id
+    sum(CASE WHEN r.finished_at > r.started_at AND NOT {OF_SUB_AGENT} THEN {{seconds}} END) AS seconds
+FROM {{chosen}} CROSS JOIN runs r WHERE r.owner = t.owner AND r.thread_id = t.id GROUP BY t.owner, t.id
 """
 
 
@@ -252,7 +253,7 @@ class ThreadSummary(Value, kw_only=True):
     run_status: RunStatus | None = None
     waiting: bool = False  # for the approval of a call
     runs: int = 0
-    seconds: float | None = None  # the sum of the durations of its runs, as far as they are known
+    seconds: float | None = None  # of its runs without those of sub-agents, as far as they are known
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None  # in US dollars, of responses with a price

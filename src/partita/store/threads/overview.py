@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from partita.store.messages.queries import of_thread, part_times
 from partita.store.messages.rows import read_messages
 from partita.store.runs import rows as runs
 from partita.store.schema import consumptions, messages
+from partita.store.schema import runs as run_table
 from partita.store.sql.transaction import Transaction
 from partita.types.json import Json
 from partita.types.messages import Message
@@ -89,7 +91,8 @@ class _Reading:
         self._thread = thread = threads.find(tx, self._thread_id)
         metadata = threads.from_row(thread).metadata or {}
         repository = repository_url(metadata.get(GIT_REPOSITORY))
-        self.built = OverviewBuilder(thread.project, repository, _responses(tx, thread))
+        used, ends = _responses(tx, thread), _run_ends(tx, thread)
+        self.built = OverviewBuilder(thread.project, repository, used, ends)
         rows = outline(tx, thread.id, through=self._through, internal=True).rows
         self._ids = [row.id for row in rows]
 
@@ -117,6 +120,18 @@ def _page(tx: Transaction, thread: Row[Any], ids: Sequence[str]) -> Iterator[tup
 def _with_values(tx: Transaction, row: Row[Any]) -> Message:
     """A message with its large values."""
     return read_messages(tx, [row], "inline")[0]
+
+
+def _run_ends(tx: Transaction, thread: Row[Any]) -> dict[str, datetime]:
+    """When the runs of the thread ended. Of interrupted ones that may be when it was noticed."""
+    c = run_table.c
+    query = select(c.id, c.finished_at).where(
+        c.owner == thread.owner,
+        c.thread_id == thread.id,
+        c.finished_at.is_not(None),
+        c.status != "interrupted",
+    )
+    return {row.id: row.finished_at for row in tx.rows(query)}
 
 
 def _responses(tx: Transaction, thread: Row[Any]) -> dict[str, list[Tokens]]:
