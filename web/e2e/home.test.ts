@@ -162,6 +162,7 @@ describe("Home", () => {
     await section(page, "Last 7 days").getByRole("link", { name: "3", exact: true }).waitFor();
     const { shift, paint } = await rendering(page);
     expect(shift).toBeLessThan(0.05);
+    expect(paint).toBeGreaterThan(0);
     expect(paint).toBeLessThan(1500);
   });
 

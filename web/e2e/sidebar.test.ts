@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsInBoth } from "./setup/axe";
+import { assistantRecord, importRecords, toolRecords, userRecord } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 
 const list = (page: Page) => page.getByRole("list", { name: "Sessions", exact: true });
@@ -50,6 +51,59 @@ describe("the list beside the view", () => {
     expect(await edge(page).getAttribute("aria-valuenow")).toBe("240");
     await edge(page).dblclick();
     expect(await widthOf(page)).toBe(336);
+  });
+
+  it("leaves out the last facts of a session where they do not fit, and cuts none", async () => {
+    const answer = assistantRecord(
+      "a1",
+      { type: "text", text: "Done." },
+      { input_tokens: 12, output_tokens: 9 },
+    );
+    await importRecords(site, "5e551000-0000-4000-8000-00000000fac7", [
+      userRecord("Count the boats"),
+      ...Array.from({ length: 120 }, (_, at) =>
+        toolRecords(`t${at}`, "Bash", { command: "look" }, "fog", true),
+      ).flat(),
+      {
+        ...answer,
+        message: {
+          ...answer.message,
+          model: "claude-sonnet-4-5",
+          usage: { input_tokens: 900_000, output_tokens: 9 },
+        },
+      },
+    ]);
+    const page = await site.open("#/t/tower");
+    const row = list(page).getByRole("link", { name: /Count the boats/ });
+    await row.getByTitle(/^Duration/).waitFor();
+    /** The facts that are visible, and those that are cut. */
+    const facts = () =>
+      row.locator("time").evaluate((time) => {
+        const line = time.parentElement?.getBoundingClientRect() as DOMRect;
+        const all = [...(time.parentElement?.children ?? [])].map((fact) => {
+          const box = fact.getBoundingClientRect();
+          const isOnLine = box.top < line.bottom - 1;
+          return {
+            title: fact.getAttribute("title") ?? "",
+            isOnLine,
+            isCut: isOnLine && box.right > line.right + 1,
+          };
+        });
+        return {
+          shown: all.filter(({ isOnLine }) => isOnLine).map(({ title }) => title.split(/[ :]/)[0]),
+          cut: all.filter(({ isCut }) => isCut).length,
+        };
+      });
+    const wide = await facts();
+    expect(wide.shown.slice(-3)).toEqual([expect.stringMatching(/^\d+$/), "Cost", "Duration"]);
+    expect(wide.cut).toBe(0);
+    await edge(page).focus();
+    await edge(page).press("Home");
+    const narrow = await facts();
+    expect(narrow.cut).toBe(0);
+    expect(narrow.shown).not.toContain("Duration");
+    expect(narrow.shown).toEqual(wide.shown.slice(0, narrow.shown.length));
+    await edge(page).dblclick();
   });
 
   it("is folded by a key and by buttons, and unfolded to search", async () => {

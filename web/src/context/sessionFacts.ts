@@ -32,10 +32,11 @@ export function factsOf(overview: Overview | undefined): SessionFacts {
   }
   const commits = overview.commits.flatMap(({ hash, url }) => (url ? [[hash, url] as const] : []));
   const failures = new Map<string, number[]>();
-  for (const { messageId, part, state } of overview.calls)
-    if (state === "failed" && /^\d+$/.test(part))
-      // not those of sub-agents
+  for (const { messageId, part, state } of overview.calls) {
+    const isOfSubAgent = part.includes(".");
+    if (state === "failed" && !isOfSubAgent)
       failures.set(messageId, [...(failures.get(messageId) ?? []), Number(part)]);
+  }
   return { files, commits: new Map(commits), failures };
 }
 

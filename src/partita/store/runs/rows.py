@@ -55,7 +55,10 @@ SECONDS: Final = {
 """The duration of a run `r` in SQL, by whether the engine is SQLite."""
 
 OF_SUB_AGENT: Final = "substr(r.id, 1, length(r.thread_id) + 1) = r.thread_id || '/'"
-"""The condition in SQL that a run `r` was read from the log of a sub-agent: another run waited for it."""
+"""The condition in SQL that a run `r` was read from the log of a sub-agent: another run waited for it.
+
+`LogReader.read_agent` gives such runs an id that begins with the id of their thread and a slash.
+"""
 
 MAX_ID = 255
 

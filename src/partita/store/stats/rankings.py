@@ -239,7 +239,7 @@ class ThreadStat(Value, kw_only=True):
     project: str | None = None
     messages: int
     runs: int
-    seconds: float  # the sum of the durations of runs that have ended, without those of sub-agents
+    seconds: float  # of runs that have ended; that of sub-agents only if a model is selected
     input_tokens: int
     output_tokens: int
     cost: float | None = None
