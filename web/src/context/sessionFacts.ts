@@ -33,8 +33,8 @@ export function factsOf(overview: Overview | undefined): SessionFacts {
   const commits = overview.commits.flatMap(({ hash, url }) => (url ? [[hash, url] as const] : []));
   const failures = new Map<string, number[]>();
   for (const { messageId, part, state } of overview.calls) {
-    const isOfSubAgent = part.includes(".");
-    if (state === "failed" && !isOfSubAgent)
+    const isOwn = /^\d+$/.test(part); // not of a sub-agent
+    if (state === "failed" && isOwn)
       failures.set(messageId, [...(failures.get(messageId) ?? []), Number(part)]);
   }
   return { files, commits: new Map(commits), failures };
